@@ -1,0 +1,1 @@
+"""Engines that build a plan and run programs in the result."""

@@ -1,0 +1,1 @@
+"""Resolution: from package statements to files known by their sha256."""

@@ -1,0 +1,49 @@
+"""What a lock holds: every file the build takes in, known by its sha256.
+
+A lock never depends on the machine that wrote it: an artefact is (index alias, file name,
+sha256, size). Where the bytes come from (store, find-links, mirror, index) is no part of it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+LOCK_VERSION = 1
+
+
+class Artefact(NamedTuple):
+    """A file to fetch. ``index`` is an alias such as ``pypi``, or ``""`` for a file beside
+    the spec; ``size`` is in bytes, 0 where the index did not say."""
+
+    index: str
+    file: str
+    sha256: str
+    size: int
+
+
+class LockedPackage(NamedTuple):
+    """One wheel. ``why`` names what asked for it: ``spec`` or the packages that require it."""
+
+    name: str
+    version: str
+    artefact: Artefact
+    requires: tuple[str, ...]
+    why: tuple[str, ...]
+
+
+class Lock(NamedTuple):
+    """The content of ``spec.lock``.
+
+    ``inputs`` are the lines of the spec that decided the resolution, in the form of
+    `envspec.lock.inputs.resolution_inputs`; a lock whose inputs differ from the spec's is stale.
+    ``installer`` is the uv wheel that installs the set, itself hashed like everything else.
+    """
+
+    inputs: tuple[tuple[str, str], ...]
+    base_name: str
+    base_digest: str
+    source: Artefact
+    installer: LockedPackage
+    packages: tuple[LockedPackage, ...]
+    resolver: str
+    resolver_version: str

@@ -1,0 +1,1 @@
+"""The target-neutral plan and the lowering that makes it."""

@@ -1,0 +1,172 @@
+"""The plan: what to build and what to check, free of any target.
+
+Emitters and engines read the plan and nothing before it. Every step keeps the line of the spec
+it comes from, so a Dockerfile comment and a failed build can both point home.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Union
+
+PLAN_VERSION = 1
+
+# Where things stand inside a built environment. An engine that has no root of its own (local)
+# maps these to real folders; see `envspec.build.protocol.Built.locate`.
+PREFIX = "/opt/env"
+SOURCE = "/opt/src"
+PROBES = "/opt/envspec/probes"
+ENTRIES = "/opt/envspec/entries"
+PYRIGHT = "/opt/envspec/pyright"
+NODE = "/opt/envspec/node"
+
+INTERPRETER = f"{PREFIX}/bin/python"
+
+
+class File(NamedTuple):
+    """A file known by its sha256; ``index`` is an alias, ``""`` for a file beside the spec."""
+
+    index: str
+    file: str
+    sha256: str
+    size: int
+
+
+class Wheel(NamedTuple):
+    """A wheel to install."""
+
+    name: str
+    version: str
+    file: File
+
+
+class Base(NamedTuple):
+    """The image everything stands on, by name and digest (``sha256:…``)."""
+
+    name: str
+    digest: str
+
+
+class Accelerator(NamedTuple):
+    """``kind`` is ``none`` or ``cuda``; the rest is empty for ``none``."""
+
+    kind: str
+    toolkit: str
+    driver: str
+    gpus: tuple[str, ...]
+
+
+class InstallSystem(NamedTuple):
+    """System packages, by the distribution's names."""
+
+    packages: tuple[str, ...]
+    line: int
+
+
+class CreateEnvironment(NamedTuple):
+    """An empty virtual environment at ``prefix`` with the base's ``python`` (``3.11``)."""
+
+    prefix: str
+    python: str
+    line: int
+
+
+class InstallWheels(NamedTuple):
+    """Wheels, offline, every file hashed. ``layer`` orders by size and how often it changes."""
+
+    layer: str
+    wheels: tuple[Wheel, ...]
+    line: int
+
+
+class UnpackSource(NamedTuple):
+    """A source archive, its top folder ``strip`` dropped, at ``destination``."""
+
+    archive: File
+    strip: str
+    destination: str
+    line: int
+
+
+class RunStep(NamedTuple):
+    """A command of the spec, run without network in the source folder."""
+
+    name: str
+    argv: tuple[str, ...]
+    line: int
+
+
+Step = Union[InstallSystem, CreateEnvironment, InstallWheels, UnpackSource, RunStep]
+
+
+class Script(NamedTuple):
+    """A program beside the spec that an entry runs. ``text`` travels outside ``plan.json``."""
+
+    name: str
+    sha256: str
+    text: str
+
+
+class Entry(NamedTuple):
+    """A command that shows a rung. ``argv[0]`` is looked up in the environment's ``bin``."""
+
+    name: str
+    level: str
+    argv: tuple[str, ...]
+    script: Script | None
+    timeout: int
+    processes: int
+    environment: tuple[tuple[str, str], ...]
+    network: bool
+    line: int
+
+
+class OptionalImport(NamedTuple):
+    """An import the source may do without, and why."""
+
+    name: str
+    because: str
+    line: int
+
+
+class Claim(NamedTuple):
+    """What the spec says of its environment: ``value`` is text, as written."""
+
+    name: str
+    value: str
+    because: str
+    line: int
+
+
+class Plan(NamedTuple):
+    """One environment. ``steps`` are in build order; ``environment`` holds set variables."""
+
+    project: str
+    spec: str
+    platform: str
+    base: Base
+    base_line: int
+    python: str
+    glibc: str
+    accelerator: Accelerator
+    installer: Wheel
+    steps: tuple[Step, ...]
+    environment: tuple[tuple[str, str], ...]
+    import_roots: tuple[str, ...]
+    entries: tuple[Entry, ...]
+    optional_imports: tuple[OptionalImport, ...]
+    claims: tuple[Claim, ...]
+
+    @property
+    def wheels(self) -> tuple[Wheel, ...]:
+        """Every wheel of every layer, in install order."""
+        return tuple(w for s in self.steps if isinstance(s, InstallWheels) for w in s.wheels)
+
+    @property
+    def source(self) -> UnpackSource:
+        """The step that brings the code under test."""
+        return next(s for s in self.steps if isinstance(s, UnpackSource))
+
+    @property
+    def files(self) -> tuple[File, ...]:
+        """Every file the build takes in, the installer included."""
+        return (self.installer.file, *(w.file for w in self.wheels), self.source.archive)
