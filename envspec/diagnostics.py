@@ -79,9 +79,7 @@ class DiagnosticError(Exception):
     ) -> DiagnosticError:
         """One finding, the usual case."""
         labels = () if span is None else (Label(span, label),)
-        return cls(
-            [Diagnostic(code, title, source, labels, cause, hint, excerpt=tuple(excerpt))]
-        )
+        return cls([Diagnostic(code, title, source, labels, cause, hint, excerpt=tuple(excerpt))])
 
 
 def in_order(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:

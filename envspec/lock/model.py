@@ -15,7 +15,7 @@ class Artefact(NamedTuple):
     """A file to fetch. ``index`` is an alias such as ``pypi``, or ``""`` for a file beside
     the spec; ``size`` is in bytes, 0 where the index did not say."""
 
-    index: str
+    index: str  # type: ignore[assignment]  # shadows tuple.index, which nobody calls
     file: str
     sha256: str
     size: int

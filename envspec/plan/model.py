@@ -25,7 +25,7 @@ INTERPRETER = f"{PREFIX}/bin/python"
 class File(NamedTuple):
     """A file known by its sha256; ``index`` is an alias, ``""`` for a file beside the spec."""
 
-    index: str
+    index: str  # type: ignore[assignment]  # shadows tuple.index, which nobody calls
     file: str
     sha256: str
     size: int

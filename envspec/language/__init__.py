@@ -1,0 +1,1 @@
+"""From text to the model, and back to text."""

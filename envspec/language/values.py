@@ -1,0 +1,74 @@
+"""The shapes of values: what a version, a name or a duration looks like.
+
+Each shape is a regular expression and a sentence. `packaging` is not used here: importing it
+costs as much as parsing twenty specs, and `compile` needs the shapes only.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+
+class Shape(NamedTuple):
+    """What a value must look like. ``expected`` completes the sentence "expected …"."""
+
+    pattern: re.Pattern[str]
+    expected: str
+
+    def fits(self, text: str) -> bool:
+        """True where the whole text has the shape."""
+        return self.pattern.fullmatch(text) is not None
+
+
+def _shape(pattern: str, expected: str) -> Shape:
+    return Shape(re.compile(pattern), expected)
+
+
+_PUBLIC = r"(?:\d+!)?\d+(?:\.\d+)*(?:[-_.]?(?:a|b|c|rc|alpha|beta|pre|preview)[-_.]?\d*)?"
+_VERSION = _PUBLIC + r"(?:[-_.]?post[-_.]?\d*|-\d+)?(?:[-_.]?dev[-_.]?\d*)?"
+_LOCAL = r"(?:\+[a-z0-9]+(?:[-_.][a-z0-9]+)*)?"
+_CLAUSE = rf"(?:===?|!=|~=|<=|>=|<|>)\s*(?:{_VERSION})(?:\.\*)?{_LOCAL}"
+
+NAME = _shape(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?", "a name such as `my-project`")
+VERSION = _shape(f"(?i:{_VERSION}{_LOCAL})", "a version such as `2.13.0+cpu`")
+SPECIFIER = _shape(
+    rf"(?i:{_CLAUSE}(?:\s*,\s*{_CLAUSE})*)", "a version specifier such as `>=0.8` or `==2.13.0`"
+)
+PYTHON = _shape(r"3\.(?:[89]|[1-9]\d)", "a Python release such as `3.11`")
+PLATFORM = _shape(r"linux/(?:amd64|arm64)", "`linux/amd64` or `linux/arm64`")
+FLOOR = _shape(r">=\d+(?:\.\d+){0,3}", "a lower bound such as `>=2.28`")
+NUMBER_DOTTED = _shape(r"\d+(?:\.\d+){0,3}", "a version number such as `12.8`")
+SHA256 = _shape(r"[0-9a-f]{64}", "a sha256 of 64 lower-case hexadecimal digits")
+IMAGE = _shape(
+    r"[a-z0-9]+(?:[._/:-]+[a-z0-9]+)*(?::[A-Za-z0-9_][A-Za-z0-9._-]{0,127})?"
+    r"(?:@sha256:[0-9a-f]{64})?",
+    "an image such as `python:3.11-slim-bookworm@sha256:…`",
+)
+FILE_NAME = _shape(r"[A-Za-z0-9_][A-Za-z0-9._+!-]{0,199}", "a file name without folders")
+RELATIVE = _shape(
+    r"(?!.*(?:^|/)\.\.(?:/|$))[A-Za-z0-9_.][A-Za-z0-9._+-]*(?:/[A-Za-z0-9._+-]+)*",
+    "a path inside the folder, without `..`",
+)
+SYSTEM_PACKAGE = _shape(r"[a-z0-9][a-z0-9.+-]+", "a package name of the distribution")
+GPU = _shape(r"sm_\d{2,3}[af]?", "an architecture such as `sm_90`")
+DURATION = _shape(r"[1-9]\d{0,5}[smh]", "a duration such as `90s`, `10m` or `2h`")
+COUNT = _shape(r"0|[1-9]\d{0,8}", "a whole number")
+MODULE = _shape(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*", "a module name such as `flash_attn`")
+VARIABLE = _shape(r"[A-Za-z_][A-Za-z0-9_]*", "a variable name")
+URL = _shape(r"(?:https|http|file)://[!-~]+", "an address such as `https://example.org/simple`")
+BOOLEAN = _shape(r"true|false", "`true` or `false`")
+VERDICT = _shape(r"pass|fail", "`pass`, `fail` or `unstated`")
+ABSOLUTE = _shape(r"/[!-~]*", "an absolute path")
+
+_SEPARATORS = re.compile(r"[-_.]+")
+
+
+def normalise(name: str) -> str:
+    """A package name as PEP 503 writes it."""
+    return _SEPARATORS.sub("-", name).lower()
+
+
+def seconds(duration: str) -> int:
+    """Seconds of a text that has the shape `DURATION`."""
+    return int(duration[:-1]) * {"s": 1, "m": 60, "h": 3600}[duration[-1]]
