@@ -119,7 +119,8 @@ class Engine(Protocol):
 
     def build(self, plan: Plan, context: Path, files: Path, reporter: Reporter, log: Path) -> Built:
         """Build offline. ``context`` holds the compile outputs, ``files`` every artefact of
-        the plan under its own file name.
+        the plan as ``files/<layer>/<file name>`` with the layers of `Plan.layers`
+        (``tools``, ``framework``, ``packages``, ``source``).
 
         Raises:
             DiagnosticError: E0701 engine gone, E0702 base image, E0703 a step failed

@@ -6,7 +6,8 @@ it comes from, so a Dockerfile comment and a failed build can both point home.
 
 from __future__ import annotations
 
-from typing import NamedTuple, Union
+import hashlib
+from typing import NamedTuple
 
 PLAN_VERSION = 1
 
@@ -20,6 +21,10 @@ PYRIGHT = "/opt/envspec/pyright"
 NODE = "/opt/envspec/node"
 
 INTERPRETER = f"{PREFIX}/bin/python"
+
+# Folders of the wheelhouse beside those of the layers of `InstallWheels`.
+TOOLS = "tools"
+ARCHIVE = "source"
 
 
 class File(NamedTuple):
@@ -55,6 +60,16 @@ class Accelerator(NamedTuple):
     gpus: tuple[str, ...]
 
 
+class Nixpkgs(NamedTuple):
+    """The revision of nixpkgs that the flake is locked to, from envspec/facts."""
+
+    owner: str
+    repo: str
+    rev: str
+    nar_hash: str
+    last_modified: int
+
+
 class InstallSystem(NamedTuple):
     """System packages, by the distribution's names."""
 
@@ -79,10 +94,9 @@ class InstallWheels(NamedTuple):
 
 
 class UnpackSource(NamedTuple):
-    """A source archive, its top folder ``strip`` dropped, at ``destination``."""
+    """A source archive at ``destination``, without the one folder at its top."""
 
     archive: File
-    strip: str
     destination: str
     line: int
 
@@ -95,15 +109,21 @@ class RunStep(NamedTuple):
     line: int
 
 
-Step = Union[InstallSystem, CreateEnvironment, InstallWheels, UnpackSource, RunStep]
+Step = InstallSystem | CreateEnvironment | InstallWheels | UnpackSource | RunStep
 
 
 class Script(NamedTuple):
-    """A program beside the spec that an entry runs. ``text`` travels outside ``plan.json``."""
+    """A program beside the spec that an entry runs. Its ``content`` is known by its sha256 in
+    ``plan.json`` and is shown to the sandbox read-only; the image does not hold it."""
 
     name: str
     sha256: str
-    text: str
+    content: bytes
+
+    @classmethod
+    def of(cls, name: str, content: bytes) -> Script:
+        """A script with its digest."""
+        return cls(name, hashlib.sha256(content).hexdigest(), content)
 
 
 class Entry(NamedTuple):
@@ -148,6 +168,7 @@ class Plan(NamedTuple):
     python: str
     glibc: str
     accelerator: Accelerator
+    nixpkgs: Nixpkgs
     installer: Wheel
     steps: tuple[Step, ...]
     environment: tuple[tuple[str, str], ...]
@@ -170,3 +191,20 @@ class Plan(NamedTuple):
     def files(self) -> tuple[File, ...]:
         """Every file the build takes in, the installer included."""
         return (self.installer.file, *(w.file for w in self.wheels), self.source.archive)
+
+    @property
+    def layers(self) -> tuple[tuple[str, tuple[File, ...]], ...]:
+        """The same files by the folder of the wheelhouse they stand in.
+
+        A layer's folder is all that its build step sees, so a change in one layer leaves the
+        others' build cache alone.
+        """
+        return (
+            (TOOLS, (self.installer.file,)),
+            *(
+                (s.layer, tuple(w.file for w in s.wheels))
+                for s in self.steps
+                if isinstance(s, InstallWheels)
+            ),
+            (ARCHIVE, (self.source.archive,)),
+        )

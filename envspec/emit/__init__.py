@@ -1,0 +1,1 @@
+"""The plan as files: a Dockerfile, a Nix flake, requirement lists."""

@@ -1,0 +1,134 @@
+"""The plan → a Dockerfile whose build needs no network once the files are there."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from envspec.emit import encode
+from envspec.emit.encode import Encoded
+from envspec.emit.templates import render
+from envspec.plan import model as plan
+
+SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+_UV = "/opt/uv"
+_WHEELS = "/wheels"
+
+
+class Block(NamedTuple):
+    """A comment that names the spec's line, and the instructions that line asks for."""
+
+    comment: Encoded
+    lines: tuple[Encoded, ...]
+
+
+def dockerfile(value: plan.Plan) -> str:
+    """The text of the Dockerfile."""
+    scripts = f"{value.installer.file.file.split('-', 1)[0]}-{value.installer.version}.data/scripts"
+    system = next((s for s in value.steps if isinstance(s, plan.InstallSystem)), None)
+    python = f"python{value.python}"
+    installer = f"{_WHEELS}/{value.installer.file.file}"
+    return render(
+        "Dockerfile.j2",
+        spec=encode.shell_word(value.spec),
+        base_comment=_comment(value, value.base_line, f"base {value.base.name}"),
+        base=encode.token(f"{value.base.name}@{value.base.digest}"),
+        system=_system(value, system) if system else None,
+        unpack_installer=encode.docker_json(
+            [python, "-m", "zipfile", "-e", installer, "/opt/uv-wheel"]
+        ),
+        allow_installer=encode.docker_json(
+            ["install", "-D", "-m", "0755", f"/opt/uv-wheel/{scripts}/uv", f"{_UV}/uv"]
+        ),
+        steps=[_block(value, s) for s in value.steps if not isinstance(s, plan.InstallSystem)],
+        environment=encode.docker_pairs(environment(value)),
+        labels=[encode.docker_pairs({"org.opencontainers.image.title": value.project})],
+        workdir=encode.token(plan.SOURCE),
+        command=encode.docker_json([plan.INTERPRETER]),
+    )
+
+
+def environment(value: plan.Plan) -> dict[str, str]:
+    """The variables of the image, the spec's own last."""
+    result = {
+        "PATH": f"{plan.PREFIX}/bin:{SYSTEM_PATH}",
+        "VIRTUAL_ENV": plan.PREFIX,
+        "PYTHONPATH": ":".join(value.import_roots),
+    }
+    if value.accelerator.kind == "cuda":
+        result["NVIDIA_VISIBLE_DEVICES"] = "all"
+        result["NVIDIA_DRIVER_CAPABILITIES"] = "compute,utility"
+    return {**result, **dict(value.environment)}
+
+
+def layer_lock(layer: str) -> str:
+    """The name of the requirement list that one layer installs from."""
+    return f"requirements.{layer}.lock"
+
+
+def _comment(value: plan.Plan, line: int, what: str) -> Encoded:
+    return encode.comment(f"{value.spec}:{line} {what}")
+
+
+def _system(value: plan.Plan, step: plan.InstallSystem) -> dict[str, Encoded]:
+    install = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", "--", *step.packages]
+    return {
+        "comment": _comment(value, step.line, "system packages"),
+        "update": encode.docker_json(["apt-get", "update", "-qq"]),
+        "install": encode.docker_json(install),
+    }
+
+
+def _block(value: plan.Plan, step: plan.Step) -> Block:
+    if isinstance(step, plan.CreateEnvironment):
+        argv = [f"{_UV}/uv", "venv", "--quiet", "--offline", "--no-cache", "--no-project"]
+        argv += ["--no-config", "--python", f"python{step.python}", step.prefix]
+        what = f"python {step.python}"
+        return Block(_comment(value, step.line, what), (_run(argv, _mount_installer()),))
+    if isinstance(step, plan.InstallWheels):
+        return Block(_comment(value, step.line, _count(step)), (_install(step),))
+    if isinstance(step, plan.UnpackSource):
+        archive = f"{_WHEELS}/{step.archive.file}"
+        tar = ["tar", "--extract", "--file", archive, "--directory", step.destination]
+        tar += ["--strip-components=1", "--no-same-owner"]
+        lines = (
+            Encoded(f"WORKDIR {encode.token(step.destination)}"),
+            _run(tar, _mount_files(plan.ARCHIVE)),
+        )
+        return Block(_comment(value, step.line, f"source {step.archive.file}"), lines)
+    if isinstance(step, plan.RunStep):
+        path = f"PATH={plan.PREFIX}/bin:{SYSTEM_PATH}"
+        return Block(
+            _comment(value, step.line, f"step {step.name}"),
+            (_run(["env", path, *step.argv], Encoded("")),),
+        )
+    raise TypeError(f"no block for {type(step).__name__}")
+
+
+def _install(step: plan.InstallWheels) -> Encoded:
+    lock = layer_lock(step.layer)
+    argv = [f"{_UV}/uv", "pip", "install", "--quiet", "--offline", "--no-index", "--no-deps"]
+    argv += ["--no-cache", "--no-config", "--require-hashes", "--find-links", _WHEELS]
+    argv += ["--python", plan.INTERPRETER, "--requirements", f"/{lock}"]
+    mounts = (
+        _mount_files(step.layer)
+        + _mount_installer()
+        + f" --mount=type=bind,source={encode.token(lock)},target=/{encode.token(lock)}"
+    )
+    return _run(argv, Encoded(mounts))
+
+
+def _count(step: plan.InstallWheels) -> str:
+    return f"packages, layer {step.layer}: {len(step.wheels)} wheels"
+
+
+def _mount_files(layer: str) -> Encoded:
+    folder = encode.token(layer)
+    return Encoded(f" --mount=type=bind,from=wheels,source={folder},target={_WHEELS}")
+
+
+def _mount_installer() -> Encoded:
+    return Encoded(f" --mount=type=bind,from=installer,source={_UV},target={_UV}")
+
+
+def _run(argv: list[str], mounts: Encoded) -> Encoded:
+    return Encoded(f"RUN --network=none{mounts} {encode.docker_json(argv)}")

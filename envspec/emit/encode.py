@@ -1,0 +1,96 @@
+r"""The only place that quotes.
+
+Emitters hand typed values in and get `Encoded` text out; templates print `Encoded` and nothing
+else. Control characters are refused, never cleaned: a newline ends a Dockerfile instruction
+whatever stands around it. Rules are BuildKit's own (`parser/parser.go`, `shell/lex.go`) and
+Nix's (only ``\`` ``"`` ``$`` and three escapes are special in a string).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Iterable, Mapping
+
+from envspec.diagnostics import DiagnosticError
+
+MAX_LINE = 60_000  # BuildKit refuses lines of 65,535 bytes
+
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_TOKEN = re.compile(r"[A-Za-z0-9_./:@=+,!-]+")
+
+
+class Encoded(str):
+    """Text that is safe to print into the file it was encoded for."""
+
+    __slots__ = ()
+
+
+def _clean(text: str, what: str) -> str:
+    match = _CONTROL.search(text)
+    if match or len(text.encode("utf-8", "replace")) > MAX_LINE:
+        problem = f"holds U+{ord(match.group()):04X}" if match else "is too long for one line"
+        raise DiagnosticError.of(
+            "E0603",
+            f"a value for {what} {problem}",
+            cause="such a value could end the line it stands in and begin another instruction",
+            hint="remove the character; long lists belong into a file",
+        )
+    return text
+
+
+def token(text: str) -> Encoded:
+    """A word that needs no quotes anywhere: an image name, a mount option, a number."""
+    if not _TOKEN.fullmatch(text) or text.startswith("-"):
+        raise DiagnosticError.of(
+            "E0603",
+            f"`{_clean(text, 'a word')[:80]}` cannot stand without quotes",
+            hint="only letters, digits and `_./:@=+,!-` can",
+        )
+    return Encoded(text)
+
+
+def shell_word(text: str) -> Encoded:
+    """One word of a POSIX shell command, as a reader would paste it."""
+    return Encoded(shlex.quote(_clean(text, "a command")))
+
+
+def comment(text: str) -> Encoded:
+    """A comment line. Templates never begin a file with one: there it could be a directive."""
+    return Encoded("# " + _clean(text, "a comment"))
+
+
+def docker_json(argv: Iterable[str]) -> Encoded:
+    """The exec form of RUN, CMD and ENTRYPOINT; nothing in it is expanded."""
+    words = [_clean(a, "a command") for a in argv]
+    return Encoded(_clean(json.dumps(words, ensure_ascii=False), "a command"))
+
+
+def docker_quoted(text: str) -> Encoded:
+    """A value of ENV or LABEL in double quotes; ``$`` is escaped, so nothing is expanded."""
+    escaped = _clean(text, "a variable").replace("\\", "\\\\").replace('"', '\\"')
+    return Encoded('"' + escaped.replace("$", "\\$") + '"')
+
+
+def docker_pairs(values: Mapping[str, str]) -> Encoded:
+    """``NAME="value"`` words, names shape-checked."""
+    return Encoded(" ".join(f"{token(name)}={docker_quoted(v)}" for name, v in values.items()))
+
+
+def nix_string(text: str) -> Encoded:
+    """A Nix string literal."""
+    escaped = _clean(text, "a Nix string").replace("\\", "\\\\").replace('"', '\\"')
+    return Encoded('"' + escaped.replace("$", "\\$") + '"')
+
+
+def nix_list(values: Iterable[str]) -> Encoded:
+    """A Nix list of strings."""
+    return Encoded("[ " + "".join(f"{nix_string(v)} " for v in values) + "]")
+
+
+def finalize(value: object) -> str:
+    """Jinja's last step before printing: refuses everything that was not encoded here."""
+    if isinstance(value, Encoded):
+        return value
+    raise TypeError(f"a template printed a bare {type(value).__name__}: {value!r:.60}")

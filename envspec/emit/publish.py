@@ -1,0 +1,190 @@
+"""Writing a set of files so that a reader sees the old set or the new one, never a mix.
+
+The set is written into a folder beside its destination and the two folders are exchanged in
+one system call. Where the kernel cannot exchange, the old folder is moved aside first; a crash
+in between leaves it beside, under a name that the next call takes back.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from envspec.diagnostics import DiagnosticError
+
+_AT_FDCWD = -100
+_RENAME_EXCHANGE = 2
+
+
+def stale(folder: Path, files: Mapping[str, str]) -> tuple[str, ...]:
+    """Names that are missing, different or left over in ``folder``; empty where it is fresh."""
+    wrong = [name for name, text in files.items() if _read(folder / name) != text.encode()]
+    with suppress(OSError):
+        wrong.extend(sorted(p.name for p in folder.iterdir() if p.name not in files))
+    return tuple(wrong)
+
+
+def publish(folder: Path, files: Mapping[str, str], known: frozenset[str]) -> bool:
+    """Make ``folder`` hold exactly ``files``. False where it already does.
+
+    ``known`` are the names that such a set may have: a folder with anything else in it was not
+    written by envspec, and is left alone.
+
+    Raises:
+        DiagnosticError: E0601 (the folder holds other files), E0504 (disk full), E0603.
+    """
+    if not stale(folder, files):
+        return False
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with _locked(folder):
+            _check_ours(folder, known)
+            _replace(folder, files)
+    except OSError as error:
+        raise _explain(error, folder, files) from None
+    return True
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """One writer at a time. The lock is on the parent folder, so it leaves no file behind."""
+    handle = os.open(folder.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _replace(folder: Path, files: Mapping[str, str]) -> None:
+    fresh = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    try:
+        for name, text in files.items():
+            _write(fresh / name, text)
+        fresh.chmod(0o777 & ~_umask())
+        _sync(fresh)
+        if folder.is_dir():
+            _exchange(fresh, folder)
+        else:
+            fresh.rename(folder)
+        _sync(folder.parent)
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+
+
+def _exchange(fresh: Path, folder: Path) -> None:
+    if _exchange_names(fresh, folder):
+        return
+    aside = fresh.with_name(fresh.name + ".old")
+    folder.rename(aside)
+    try:
+        fresh.rename(folder)
+    except BaseException:
+        aside.rename(folder)
+        raise
+    shutil.rmtree(aside, ignore_errors=True)
+
+
+def _exchange_names(a: Path, b: Path) -> bool:
+    """True where the kernel swapped the two names; False where it cannot."""
+    try:
+        renameat2 = ctypes.CDLL(None, use_errno=True).renameat2
+    except (OSError, AttributeError):
+        return False
+    names = (ctypes.c_char_p(os.fsencode(a)), ctypes.c_char_p(os.fsencode(b)))
+    if renameat2(_AT_FDCWD, names[0], _AT_FDCWD, names[1], _RENAME_EXCHANGE) == 0:
+        return True
+    code = ctypes.get_errno()
+    if code in {errno.EINVAL, errno.ENOSYS, errno.ENOTSUP}:
+        return False
+    raise OSError(code, os.strerror(code), str(b))
+
+
+def write_file(path: Path, text: str) -> None:
+    """One file, old or new: written beside, flushed, renamed.
+
+    Raises:
+        DiagnosticError: E0504 (disk full), E0603.
+    """
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        os.close(handle)
+        temporary = Path(name)
+        try:
+            _write(temporary, text)
+            temporary.chmod(0o666 & ~_umask())
+            temporary.replace(path)
+            _sync(path.parent)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        raise _explain(error, path, {path.name: text}) from None
+
+
+def _write(path: Path, text: str) -> None:
+    with path.open("w", encoding="utf-8", newline="\n") as stream:
+        stream.write(text)
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def _sync(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _read(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None
+
+
+def _check_ours(folder: Path, known: frozenset[str]) -> None:
+    if not folder.exists() and not folder.is_symlink():
+        return
+    strange = (
+        sorted(p.name for p in folder.iterdir() if p.name not in known)
+        if folder.is_dir() and not folder.is_symlink()
+        else [folder.name]
+    )
+    if strange:
+        raise DiagnosticError.of(
+            "E0601",
+            f"`{folder}` holds files that envspec did not write: {', '.join(strange[:5])}",
+            cause="the whole folder is replaced at once, so that it is never half old",
+            hint="name a folder of its own with `-o`",
+        )
+
+
+def _explain(error: OSError, path: Path, files: Mapping[str, str]) -> DiagnosticError:
+    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        size = sum(len(t) for t in files.values())
+        return DiagnosticError.of(
+            "E0504",
+            f"no space left to write `{path}`",
+            cause=f"{size:,} bytes are needed; nothing was changed",
+            hint="free some space, or name another folder with `-o`",
+        )
+    return DiagnosticError.of(
+        "E0603",
+        f"cannot write `{path}`: {(error.strerror or 'unknown error').lower()}",
+        cause="nothing was changed",
+        hint="check its permissions, or name another folder with `-o`",
+    )

@@ -1,0 +1,246 @@
+"""One typed row for each table of facts.
+
+A field that may be absent is ``… | None`` and means *not known*; nothing here is ever a guess.
+Every row ends with its birth certificate: ``source`` says where it was read, ``as_of`` the day
+(YYYY-MM-DD) it was true. Versions are plain text and are compared by `envspec.facts.lookup`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class DriverFloor(NamedTuple):
+    """Oldest driver that runs an application of a CUDA release (minor-version compatibility).
+
+    ``cuda`` is a major (``12``) where one floor holds for the whole major, else major.minor.
+    """
+
+    cuda: str
+    linux: str
+    windows: str | None
+    minor_compatible: bool
+    note: str | None
+    source: str
+    as_of: str
+
+
+class ToolkitDriver(NamedTuple):
+    """Driver that shipped with a toolkit: what PTX of that toolkit needs to be compiled."""
+
+    toolkit: str
+    label: str
+    linux: str
+    windows: str | None
+    source: str
+    as_of: str
+
+
+class DriverBranch(NamedTuple):
+    """CUDA number that ``nvidia-smi`` prints for a driver branch: the newest it supports."""
+
+    branch: str
+    cuda: str
+    source: str
+    as_of: str
+
+
+class Arch(NamedTuple):
+    """An SM and the toolkits that can compile for it; ``last_toolkit`` None means current.
+
+    ``tegra`` marks the embedded parts, for which NVIDIA promises no binary compatibility.
+    """
+
+    sm: str
+    generation: str
+    gpus: tuple[str, ...]
+    first_toolkit: str | None
+    last_toolkit: str | None
+    tegra: bool
+    note: str | None
+    source: str
+    as_of: str
+
+
+class HostCompiler(NamedTuple):
+    """Newest gcc and clang that nvcc accepts, for toolkits ``first`` to ``last`` inclusive.
+
+    A bound is a prefix: ``13`` accepts every 13.x, ``11.1`` refuses 11.2. ``torch_gcc_below``
+    is torch's own, sometimes looser, check.
+    """
+
+    first: str
+    last: str
+    gcc: str
+    clang: str
+    torch_gcc_below: str | None
+    note: str | None
+    source: str
+    as_of: str
+
+
+class Distribution(NamedTuple):
+    """A Linux release as images carry it.
+
+    ``images`` are repository names whose tags start with the version or code name; ``tags`` are
+    the words by which other images name this release. ``gcc`` is the default compiler's major.
+    ``libc`` is ``glibc`` or ``musl``; ``verified`` says how the versions were checked.
+    """
+
+    name: str
+    version: str
+    codename: str | None
+    libc: str
+    glibc: str | None
+    gcc: str | None
+    images: tuple[str, ...]
+    tags: tuple[str, ...]
+    verified: str
+    source: str
+    as_of: str
+
+
+class TorchBuild(NamedTuple):
+    """A torch release in one build (``cpu``, ``cu126``) for one machine.
+
+    ``release`` is a series (``2.7``) or, where a wheel was read, an exact version (``2.7.1``).
+    ``architectures`` are SMs with native code (``()`` for CPU builds), ``ptx`` those with PTX.
+    ``default`` is the build that the default index serves for Linux.
+    """
+
+    release: str
+    build: str
+    machine: str
+    default: bool
+    experimental: bool
+    released: str | None
+    python_min: str
+    python_max: str
+    python_experimental: str | None
+    cuda: str | None
+    architectures: tuple[str, ...] | None
+    ptx: tuple[str, ...] | None
+    cxx_standard: int | None
+    cxx11_abi: bool | None
+    glibc: str | None
+    cudnn: str | None
+    nccl: str | None
+    triton: str | None
+    platform_tag: str | None
+    note: str | None
+    source: str
+    as_of: str
+
+
+class TorchPairing(NamedTuple):
+    """A companion package and the torch it goes with.
+
+    ``relation``: ``series`` (every patch of both), ``exact`` (that version only) or
+    ``at_least`` (that torch and newer, a stable-ABI wheel).
+    """
+
+    package: str
+    version: str
+    torch: str
+    relation: str
+    note: str | None
+    source: str
+    as_of: str
+
+
+class JaxPlugin(NamedTuple):
+    """What a JAX CUDA plugin asks of the machine and of its libraries."""
+
+    plugin: str
+    extras: tuple[str, ...]
+    driver: str
+    cuda: str
+    cudnn_min: str
+    cudnn_below: str
+    nccl_min: str | None
+    sm_min: str
+    note: str | None
+    source: str
+    as_of: str
+
+
+class TensorflowRelease(NamedTuple):
+    """CUDA, cuDNN and Python of a TensorFlow series.
+
+    ``pins`` says how its ``and-cuda`` extra names NVIDIA's wheels: ``exact`` or ``range``.
+    """
+
+    release: str
+    cuda: str
+    cudnn: str
+    python_min: str
+    python_max: str
+    pins: str | None
+    source: str
+    as_of: str
+
+
+class Extension(NamedTuple):
+    """A native extension and what building or running it takes.
+
+    ``distribution`` is ``wheel``, ``sdist`` or ``git``: what its index (or repository) offers.
+    ``wheel_pattern`` names prebuilt wheels elsewhere. ``ram_per_job_gb`` is memory in GB that
+    one compile job takes at the default thread count. ``tool_at_run`` is a compiler that must be
+    in the run-time image.
+    """
+
+    name: str
+    distribution: str
+    repository: str | None
+    wheels_at: str | None
+    wheel_pattern: str | None
+    build_variables: tuple[str, ...]
+    needs: tuple[str, ...]
+    cuda_min: str | None
+    sm_min: str | None
+    glibc_min: str | None
+    ram_per_job_gb: int | None
+    tool_at_run: str | None
+    note: str | None
+    source: str
+    as_of: str
+
+
+class ImportName(NamedTuple):
+    """Distributions that provide a module, the usual one first; none where only git does."""
+
+    module: str
+    distributions: tuple[str, ...]
+    repository: str | None
+    note: str | None
+    source: str
+    as_of: str
+
+
+class CudaImageRule(NamedTuple):
+    """How tags of ``nvidia/cuda`` are made.
+
+    ``kind``: ``version`` (a published X.Y.Z), ``flavour``, ``cudnn`` (the label) or ``distro``;
+    the last two hold for CUDA ``first`` to ``last`` inclusive, None meaning open.
+    """
+
+    kind: str
+    value: str
+    first: str | None
+    last: str | None
+    note: str | None
+    source: str
+    as_of: str
+
+
+class NixpkgsPin(NamedTuple):
+    """A nixpkgs revision as flake.lock names it; ``last_modified`` is in Unix seconds."""
+
+    owner: str
+    repo: str
+    ref: str
+    rev: str
+    nar_hash: str
+    last_modified: int
+    source: str
+    as_of: str

@@ -1,0 +1,204 @@
+"""Asking a server for bytes, patiently but not for ever. The only importer of ``requests``.
+
+Addresses may carry passwords, and the libraries' messages carry addresses: what leaves this
+module is a reason in our own words, never either of the two.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import NamedTuple, NoReturn
+
+import requests
+import urllib3
+
+from envspec import __version__
+from envspec.lock.listing import ACCEPT, IndexFile, parse
+
+MAX_PAGE = 64 << 20
+"""Longest project page that is read, in bytes."""
+
+_CHUNK = 1 << 18
+_RETRY_STATUS = frozenset({408, 429, 500, 502, 503, 504})
+
+
+class Patience(NamedTuple):
+    """How long to wait. Seconds, except ``slowest`` (bytes a second) and ``retries``.
+
+    A body that, ``grace`` seconds after it began, came slower than ``slowest`` is given up.
+    """
+
+    connect: float = 10.0
+    read: float = 30.0
+    grace: float = 60.0
+    slowest: int = 1024
+    retries: int = 3
+    backoff: float = 0.5
+
+
+class WebError(Exception):
+    """No answer that is of use. ``reason`` is ours to show; ``again`` whether a retry may help."""
+
+    def __init__(self, reason: str, again: bool = False) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.again = again
+
+
+class AbsentError(Exception):
+    """The server answered: there is no such thing."""
+
+
+class Client:
+    """A patient reader of web pages and files; may be used by several threads."""
+
+    def __init__(self, cert: str = "", proxy: str = "", patience: Patience | None = None) -> None:
+        self.patience = patience or Patience()
+        self._cert = cert
+        self._proxy = proxy
+        self._local = threading.local()
+
+    def page(self, address: str) -> tuple[IndexFile, ...]:
+        """Files that a project page lists.
+
+        Raises:
+            AbsentError: there is no such page.
+            WebError: no readable answer, after the retries.
+        """
+        return self._again(lambda: self._page(address))
+
+    @contextmanager
+    def stream(self, address: str) -> Iterator[Iterator[bytes]]:
+        """The bytes behind an address, one attempt. Retrying is left to who writes them down.
+
+        Raises (also while iterating):
+            AbsentError, WebError: as for `page`.
+        """
+        with self._open(address, "*/*") as response:
+            # As sent: a ``.gz`` served with a content encoding must not be unpacked on the way.
+            yield self._body(response, decode=False)
+
+    def pause(self, attempt: int) -> None:
+        """Wait before the next attempt: longer each time."""
+        time.sleep(self.patience.backoff * 2**attempt)
+
+    def _again(self, ask: Callable[[], tuple[IndexFile, ...]]) -> tuple[IndexFile, ...]:
+        for attempt in range(self.patience.retries):
+            try:
+                return ask()
+            except WebError as error:
+                if not error.again:
+                    raise
+            self.pause(attempt)
+        return ask()
+
+    def _page(self, address: str) -> tuple[IndexFile, ...]:
+        body = bytearray()
+        with self._open(address, ACCEPT) as response:
+            for chunk in self._body(response, decode=True):
+                body += chunk
+                if len(body) > MAX_PAGE:
+                    raise WebError(f"its page is longer than {MAX_PAGE >> 20} MiB")
+            kind = response.headers.get("content-type", "")
+            try:
+                return parse(bytes(body), kind, response.url)
+            except ValueError as error:
+                raise WebError("its page is in no known form") from error
+
+    @contextmanager
+    def _open(self, address: str, accept: str) -> Iterator[requests.Response]:
+        patience = self.patience
+        try:
+            response = self._session.get(
+                address,
+                stream=True,
+                headers={"Accept": accept},
+                timeout=(patience.connect, patience.read),
+            )
+        except (requests.RequestException, OSError, ValueError) as error:
+            _reword(error)
+        with response:
+            secure = [r.url.startswith("https:") for r in (*response.history, response)]
+            if any(secure) and not secure[-1]:
+                raise WebError("it redirects to an address without encryption")
+            status = response.status_code
+            if status in {404, 410}:
+                raise AbsentError
+            if status in {401, 403, 407}:
+                raise WebError(f"it refused access (HTTP {status})")
+            if status >= 300:
+                raise WebError(f"it answered HTTP {status}", again=status in _RETRY_STATUS)
+            yield response
+
+    def _body(self, response: requests.Response, *, decode: bool) -> Iterator[bytes]:
+        raw = response.raw
+        began, received = time.monotonic(), 0
+        while True:
+            try:
+                # read1 returns what is there; read would wait for a full chunk, and so would
+                # never notice a server that sends a byte now and then.
+                chunk = raw.read1(_CHUNK, decode_content=decode)
+            except (urllib3.exceptions.HTTPError, OSError) as error:
+                _reword(error)
+            if not chunk:
+                return
+            received += len(chunk)
+            elapsed = time.monotonic() - began
+            if elapsed > self.patience.grace and received < elapsed * self.patience.slowest:
+                raise WebError(f"it sent {received} bytes in {elapsed:.0f} seconds", again=True)
+            yield chunk
+
+    @property
+    def _session(self) -> requests.Session:
+        session: requests.Session | None = getattr(self._local, "session", None)
+        if session is None:
+            session = self._local.session = requests.Session()
+            session.headers["User-Agent"] = f"envspec/{__version__}"
+            session.headers["Accept-Encoding"] = "identity"
+            # requests itself honours REQUESTS_CA_BUNDLE, the proxy variables and netrc, but
+            # only while nothing is set here.
+            own = os.environ.get("REQUESTS_CA_BUNDLE") or os.environ.get("CURL_CA_BUNDLE")
+            cert = self._cert or os.environ.get("SSL_CERT_FILE", "")
+            if cert and not own:
+                session.verify = cert
+            if self._proxy:
+                session.proxies = {"http": self._proxy, "https": self._proxy}
+        return session
+
+
+def _reword(error: Exception) -> NoReturn:
+    """Raise what went wrong, in our words, from what the libraries raised."""
+    chain, cause = [error], error.__cause__ or error.__context__
+    while cause is not None and len(chain) < 10:
+        chain.append(cause)  # type: ignore[arg-type]
+        cause = cause.__cause__ or cause.__context__
+    nested = [e for x in chain for e in (x, getattr(x, "reason", None), *x.args)]
+    names = {type(e).__name__ for e in nested}
+    again = True
+    if names & {"SSLError", "SSLCertVerificationError", "SSLZeroReturnError"}:
+        reason, again = "its certificate was not accepted", False
+    elif names & {"ProxyError", "InvalidProxyURL"}:
+        reason, again = "the proxy did not let the request through", False
+    elif names & {"ReadTimeoutError", "ReadTimeout", "ConnectTimeout", "ConnectTimeoutError"}:
+        reason = "it did not answer in time"
+    elif names & {"IncompleteRead", "ChunkedEncodingError"}:
+        reason = "it broke off in the middle of the answer"
+    elif names & {"NameResolutionError"} or any(isinstance(e, socket.gaierror) for e in nested):
+        reason = "its host name is not known here"
+    elif any(isinstance(e, ConnectionRefusedError) for e in nested):
+        reason = "it refused the connection"
+    elif names & {"InvalidURL", "InvalidSchema", "MissingSchema", "LocationParseError"}:
+        reason, again = "its address is not one", False
+    elif "TooManyRedirects" in names:
+        reason, again = "it redirects for ever", False
+    elif type(error) is OSError:
+        # What requests raises for a bundle that is not there, before it connects.
+        reason, again = "the configured certificate file cannot be read", False
+    else:
+        reason = "the connection broke"
+    raise WebError(reason, again) from None

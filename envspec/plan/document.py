@@ -1,0 +1,106 @@
+"""The plan as JSON: `plan.json`, and the digests that stand for it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from envspec.plan import model as plan
+
+
+def document(value: plan.Plan) -> dict[str, Any]:
+    """The plan as plain data, with keys in the order of its fields."""
+    return {
+        "plan": plan.PLAN_VERSION,
+        "project": value.project,
+        "spec": value.spec,
+        **recipe(value),
+        "nixpkgs": value.nixpkgs._asdict(),
+        "entries": [_entry(e) for e in value.entries],
+        "optional_imports": [o._asdict() for o in value.optional_imports],
+        "claims": [c._asdict() for c in value.claims],
+    }
+
+
+def recipe(value: plan.Plan) -> dict[str, Any]:
+    """What decides the built environment, and nothing that is only checked in it."""
+    return {
+        "platform": value.platform,
+        "base": {**value.base._asdict(), "line": value.base_line},
+        "python": value.python,
+        "glibc": value.glibc,
+        "accelerator": value.accelerator._asdict(),
+        "installer": _wheel(value.installer),
+        "steps": [_step(s) for s in value.steps],
+        "environment": dict(value.environment),
+        "import_roots": value.import_roots,
+    }
+
+
+def build_digest(value: plan.Plan) -> str:
+    """64 hexadecimal digits that stand for the built environment.
+
+    Line numbers are left out: moving a statement changes nothing that is built.
+    """
+    text = json.dumps(_without_lines(recipe(value)), sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def dumps(value: plan.Plan) -> str:
+    """`plan.json`: one wheel a line, so that a diff shows one fact a line."""
+    return _lines(document(value), 0) + "\n"
+
+
+def _lines(value: Any, depth: int) -> str:
+    """JSON with leaves of data on one line each, indented like everybody indents."""
+    flat = isinstance(value, dict) and not any(isinstance(v, (dict, list)) for v in value.values())
+    wheel = isinstance(value, dict) and "file" in value and "version" in value
+    if not isinstance(value, (dict, list, tuple)) or not value or (flat and depth > 1) or wheel:
+        return json.dumps(value, ensure_ascii=False)
+    inner = " " * (2 * depth + 2)
+    if isinstance(value, dict):
+        parts = [f"{json.dumps(k)}: {_lines(v, depth + 1)}" for k, v in value.items()]
+        opening, closing = "{", "}"
+    else:
+        if not any(isinstance(v, (dict, list, tuple)) for v in value):
+            return json.dumps(value, ensure_ascii=False)
+        parts = [_lines(v, depth + 1) for v in value]
+        opening, closing = "[", "]"
+    body = f",\n{inner}".join(parts)
+    return f"{opening}\n{inner}{body}\n{' ' * (2 * depth)}{closing}"
+
+
+def _without_lines(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {k: _without_lines(v) for k, v in value.items() if k != "line"}
+    if isinstance(value, (list, tuple)):
+        return [_without_lines(v) for v in value]
+    return value
+
+
+def _wheel(wheel: plan.Wheel) -> dict[str, Any]:
+    return {"name": wheel.name, "version": wheel.version, **wheel.file._asdict()}
+
+
+def _step(step: plan.Step) -> dict[str, Any]:
+    if isinstance(step, plan.InstallSystem):
+        return {"step": "install-system", **step._asdict()}
+    if isinstance(step, plan.CreateEnvironment):
+        return {"step": "create-environment", **step._asdict()}
+    if isinstance(step, plan.InstallWheels):
+        wheels = [_wheel(w) for w in step.wheels]
+        return {"step": "install-wheels", "layer": step.layer, "line": step.line, "wheels": wheels}
+    if isinstance(step, plan.UnpackSource):
+        archive = step.archive._asdict()
+        return {"step": "unpack-source", **step._asdict(), "archive": archive}
+    return {"step": "run", **step._asdict()}
+
+
+def _entry(entry: plan.Entry) -> dict[str, Any]:
+    script = entry.script
+    return {
+        **entry._asdict(),
+        "script": {"name": script.name, "sha256": script.sha256} if script else None,
+        "environment": dict(entry.environment),
+    }

@@ -1,0 +1,128 @@
+"""Model and lock → plan. Pure: the same input gives the same plan anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from envspec.facts.rows import NixpkgsPin
+from envspec.lock.model import Artefact, Lock, LockedPackage
+from envspec.model import Entry as SpecEntry
+from envspec.model import Spec
+from envspec.plan import model as plan
+from envspec.source import SourceFile, Span
+
+# Layers are ordered by how big they are and how seldom they change: a new release of one small
+# package must not rebuild the gigabytes below it.
+FRAMEWORK = "framework"
+PACKAGES = "packages"
+_FRAMEWORKS = frozenset(
+    {
+        "torch", "torchvision", "torchaudio", "triton", "pytorch-triton", "xformers", "vllm",
+        "jax", "jaxlib", "tensorflow", "tensorflow-cpu",
+        "cuda-toolkit", "cuda-bindings", "cuda-pathfinder",
+    }
+)  # fmt: skip
+_FRAMEWORK_PREFIXES = ("nvidia-", "jax-cuda", "triton-", "pytorch-triton-")
+
+DEFAULT_GLIBC = "2.28"
+
+
+def lower(
+    spec: Spec,
+    lock: Lock,
+    scripts: Mapping[str, bytes],
+    nixpkgs: NixpkgsPin,
+    source: SourceFile,
+) -> plan.Plan:
+    """The plan of a resolved spec and its lock.
+
+    ``scripts`` holds the content of every file that an entry names, by that name; ``nixpkgs``
+    is the fact that flakes are locked to; ``source`` is the spec's text, from which line
+    numbers come. The lock must be the spec's own: see
+    `envspec.lock.inputs.difference`.
+    """
+
+    def line(span: Span) -> int:
+        return source.position(span.start).line
+
+    platform = spec.platform
+    packages_line = line(spec.packages[0].span) if spec.packages else line(spec.project.span)
+    steps: list[plan.Step] = []
+    if spec.system:
+        names = tuple(p.name for p in spec.system)
+        steps.append(plan.InstallSystem(names, line(spec.system[0].span)))
+    python_line = line(platform.python_span)
+    steps.append(plan.CreateEnvironment(plan.PREFIX, platform.python, python_line))
+    lines = {p.name: line(p.span) for p in spec.packages}
+    for layer in (FRAMEWORK, PACKAGES):
+        wheels = [p for p in lock.packages if _layer(p) == layer]
+        if wheels:
+            at = min((lines[p.name] for p in wheels if p.name in lines), default=packages_line)
+            steps.append(plan.InstallWheels(layer, tuple(_wheel(p) for p in wheels), at))
+    archive_line = line(spec.project.source.span)
+    archive = plan.UnpackSource(_file(lock.source), plan.SOURCE, archive_line)
+    steps.append(archive)
+    steps.extend(plan.RunStep(s.name, s.argv, line(s.span)) for s in spec.steps)
+    roots = tuple(_inside(folder) for folder in spec.project.pythonpath) or (plan.SOURCE,)
+    accelerator = spec.accelerator
+    return plan.Plan(
+        project=spec.project.name,
+        spec=source.name.rsplit("/", 1)[-1],
+        platform=platform.os_arch,
+        base=plan.Base(lock.base_name, lock.base_digest),
+        base_line=line(platform.base_span),
+        python=platform.python,
+        glibc=platform.glibc or DEFAULT_GLIBC,
+        accelerator=plan.Accelerator(
+            accelerator.kind, accelerator.toolkit, accelerator.driver, accelerator.gpus
+        ),
+        nixpkgs=plan.Nixpkgs(
+            nixpkgs.owner, nixpkgs.repo, nixpkgs.rev, nixpkgs.nar_hash, nixpkgs.last_modified
+        ),
+        installer=_wheel(lock.installer),
+        steps=tuple(steps),
+        environment=tuple((v.name, v.value) for v in spec.environment),
+        import_roots=roots,
+        entries=tuple(_entry(e, scripts, line(e.span)) for e in spec.entries),
+        optional_imports=tuple(
+            plan.OptionalImport(o.name, o.because, line(o.span)) for o in spec.optional_imports
+        ),
+        claims=tuple(plan.Claim(c.name, c.value, c.because, line(c.span)) for c in spec.claims),
+    )
+
+
+def _inside(folder: str) -> str:
+    return plan.SOURCE if folder == "." else f"{plan.SOURCE}/{folder}"
+
+
+def _layer(package: LockedPackage) -> str:
+    name = package.name
+    framework = name in _FRAMEWORKS or name.startswith(_FRAMEWORK_PREFIXES)
+    return FRAMEWORK if framework else PACKAGES
+
+
+def _file(artefact: Artefact) -> plan.File:
+    return plan.File(*artefact)
+
+
+def _wheel(package: LockedPackage) -> plan.Wheel:
+    return plan.Wheel(package.name, package.version, _file(package.artefact))
+
+
+def _entry(entry: SpecEntry, scripts: Mapping[str, bytes], line: int) -> plan.Entry:
+    argv = entry.argv
+    script = None
+    if entry.script:
+        script = plan.Script.of(entry.script, scripts[entry.script])
+        argv = ("python", f"{plan.ENTRIES}/{entry.script}", *argv)
+    return plan.Entry(
+        entry.name,
+        entry.level,
+        argv,
+        script,
+        entry.timeout,
+        entry.processes,
+        tuple((v.name, v.value) for v in entry.environment),
+        entry.network,
+        line,
+    )

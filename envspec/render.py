@@ -1,0 +1,122 @@
+"""Findings → text or JSON: the only place that draws them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from envspec.diagnostics import ERROR, WARNING, Diagnostic, Label
+from envspec.source import SourceFile
+
+SCHEMA = 1
+_RED, _YELLOW, _BLUE, _BOLD, _RESET = "\x1b[31m", "\x1b[33m", "\x1b[34m", "\x1b[1m", "\x1b[0m"
+_TONES = {ERROR: _RED, WARNING: _YELLOW}
+_WIDEST = 160  # columns of a source line that are shown; a spec may hold one huge line
+
+
+def text(diagnostics: Iterable[Diagnostic], *, colour: bool = False) -> str:
+    """Findings drawn one after the other, each ending with an empty line."""
+    return "".join(_draw(d, _Pen(colour)) + "\n" for d in diagnostics)
+
+
+def document(diagnostics: Sequence[Diagnostic]) -> dict[str, Any]:
+    """Findings as plain data, for machines. Lines and columns count from 1."""
+    return {"schema": SCHEMA, "diagnostics": [_data(d) for d in diagnostics]}
+
+
+def summary(diagnostics: Sequence[Diagnostic]) -> str:
+    """`2 errors, 1 warning`."""
+    counts = []
+    for severity in (ERROR, WARNING):
+        number = sum(d.severity == severity for d in diagnostics)
+        if number:
+            counts.append(f"{number} {severity}{'s' if number > 1 else ''}")
+    return ", ".join(counts)
+
+
+class _Pen:
+    """Colours, or none of them."""
+
+    def __init__(self, colour: bool) -> None:
+        self._colour = colour
+
+    def __call__(self, tone: str, words: str) -> str:
+        return f"{tone}{words}{_RESET}" if self._colour and words else words
+
+
+def _draw(d: Diagnostic, pen: _Pen) -> str:
+    tone = _TONES.get(d.severity, _BLUE)
+    lines = [pen(tone + _BOLD, f"{d.severity}[{d.code}]") + pen(_BOLD, f": {_visible(d.title)}")]
+    numbers = [d.source.position(label.span.start).line for label in d.labels] if d.source else []
+    width = max((len(str(n)) for n in numbers), default=1)
+    bar = pen(_BLUE, f"{' ' * width} |")
+    if d.source is not None:
+        at = d.source.position(d.span.start)
+        arrow = pen(_BLUE, f"{' ' * width}-->")
+        lines.append(f"{arrow} {_visible(d.source.name)}:{at.line}:{at.column}")
+        for label in d.labels:
+            lines.extend((bar, *_excerpt(d.source, label, width, tone, pen)))
+    if d.excerpt:
+        lines.append(bar)
+        lines.extend(f"{bar}   {_visible(line)[:400]}" for line in d.excerpt)
+    notes = [("cause", d.cause), ("hint", d.hint)]
+    if d.source is not None and any(v for _, v in notes):
+        lines.append(bar)
+    equals = pen(_BLUE, f"{' ' * width} =")
+    lines.extend(f"{equals} {pen(_BOLD, name)}: {_visible(v)}" for name, v in notes if v)
+    return "\n".join(lines) + "\n"
+
+
+def _excerpt(source: SourceFile, label: Label, width: int, tone: str, pen: _Pen) -> list[str]:
+    start = source.position(label.span.start)
+    line = source.line(start.line)
+    if not line and not label.text:
+        return []
+    room = len(line) - start.column + 1
+    length = max(1, min(label.span.end - label.span.start, room))
+    shift = max(0, start.column - _WIDEST // 2) if len(line) > _WIDEST else 0
+    shown = _visible(line.expandtabs(1)[shift : shift + _WIDEST])
+    length = min(length, max(1, len(shown) - (start.column - 1 - shift)))
+    under = " " * (start.column - 1 - shift) + pen(tone, "^" * length)
+    number = pen(_BLUE, f"{start.line:>{width}} |")
+    bar = pen(_BLUE, f"{' ' * width} |")
+    return [f"{number} {shown}", f"{bar} {under} {pen(tone, label.text)}".rstrip()]
+
+
+def _visible(words: str) -> str:
+    """Text that cannot move the cursor or colour the terminal, whoever wrote it."""
+    if words.isprintable():
+        return words
+    return "".join(c if c.isprintable() else f"\\u{{{ord(c):x}}}" for c in words)
+
+
+def _data(d: Diagnostic) -> dict[str, Any]:
+    labels = [_place(d.source, label) for label in d.labels] if d.source else []
+    result: dict[str, Any] = {
+        "code": d.code,
+        "severity": d.severity,
+        "title": d.title,
+        "file": d.source.name if d.source else None,
+        "labels": labels,
+        "cause": d.cause,
+        "hint": d.hint,
+        "excerpt": list(d.excerpt),
+        "fix": None,
+    }
+    if d.fix is not None and d.source is not None:
+        result["fix"] = {
+            **_place(d.source, Label(d.fix.span, d.fix.description)),
+            "replacement": d.fix.replacement,
+        }
+    return result
+
+
+def _place(source: SourceFile, label: Label) -> dict[str, Any]:
+    start, end = source.position(label.span.start), source.position(label.span.end)
+    return {
+        "line": start.line,
+        "column": start.column,
+        "end_line": end.line,
+        "end_column": end.column,
+        "text": label.text,
+    }

@@ -1,0 +1,1 @@
+"""The pyramid C0 to C4, judged from evidence, and C5, claims against evidence."""

@@ -1,0 +1,129 @@
+"""Runs under the environment's interpreter, with its site-packages: says who it is.
+
+argv: descriptor, subject (``interpreter``, ``torch``, ``jax`` or ``tensorflow``). The message
+is one JSON object on one line; imports may print what they like on the usual streams.
+"""
+
+import json
+import os
+import sys
+
+FRAMEWORKS = ("torch", "jax", "tensorflow")
+
+
+def interpreter():
+    import importlib.util
+    import platform
+
+    packages, duplicates, unreadable = _packages()
+    return {
+        "executable": sys.executable,
+        "python_version": platform.python_version(),
+        "implementation": sys.implementation.name,
+        "cache_tag": sys.implementation.cache_tag,
+        "prefix": sys.prefix,
+        "base_prefix": sys.base_prefix,
+        "libc": _libc(),
+        "machine": platform.machine(),
+        "packages": packages,
+        "packages_duplicated": duplicates,
+        "packages_unreadable": unreadable,
+        "found": [name for name in FRAMEWORKS if importlib.util.find_spec(name) is not None],
+    }
+
+
+def _packages():
+    """Installed distributions by normalised name. The first on the path wins, as in imports."""
+    import importlib.metadata
+    import re
+
+    packages = {}
+    duplicates = []
+    unreadable = 0
+    for distribution in importlib.metadata.distributions():
+        try:
+            name, version = distribution.metadata["Name"], distribution.version
+        except Exception:  # metadata comes from anywhere
+            name = version = None
+        if not name or not version:
+            unreadable += 1
+            continue
+        normal = re.sub(r"[-_.]+", "-", name).lower()
+        if normal in packages:
+            duplicates.append(normal)
+        packages.setdefault(normal, version)
+    return packages, sorted(set(duplicates)), unreadable
+
+
+def _libc():
+    import glob
+    import platform
+
+    try:
+        name, _, version = (os.confstr("CS_GNU_LIBC_VERSION") or "").partition(" ")
+    except (ValueError, OSError, AttributeError):
+        name, version = platform.libc_ver()
+    if not name and glob.glob("/lib/ld-musl-*"):
+        name = "musl"
+    return {"name": name or None, "version": version or None}
+
+
+def torch():
+    import torch
+
+    devices = []
+    available = torch.cuda.is_available()
+    for index in range(torch.cuda.device_count() if available else 0):
+        properties = torch.cuda.get_device_properties(index)
+        devices.append(
+            {
+                "name": properties.name,
+                "capability": "%d.%d" % (properties.major, properties.minor),
+                "total_memory": properties.total_memory,
+            }
+        )
+    flags = getattr(torch._C, "_cuda_getArchFlags", None)  # the public call needs a GPU
+    return {
+        "version": torch.__version__,
+        "cuda": torch.version.cuda,
+        "hip": getattr(torch.version, "hip", None),
+        "cuda_available": available,
+        "device_count": torch.cuda.device_count(),
+        "devices": devices,
+        "arch_list": (flags() or "").split() if flags is not None else [],
+        "cxx11_abi": bool(torch._C._GLIBCXX_USE_CXX11_ABI),
+    }
+
+
+def jax():
+    import jax
+
+    return {
+        "version": jax.__version__,
+        "backend": jax.default_backend(),
+        "device_count": jax.device_count(),
+    }
+
+
+def tensorflow():
+    import tensorflow
+
+    return {
+        "version": tensorflow.__version__,
+        "built_with_cuda": tensorflow.test.is_built_with_cuda(),
+        "device_count": len(tensorflow.config.list_physical_devices("GPU")),
+    }
+
+
+if __name__ == "__main__":
+    report = os.fdopen(int(sys.argv[1]), "w", encoding="ascii")
+    os.set_inheritable(report.fileno(), False)
+    subject = {f.__name__: f for f in (interpreter, torch, jax, tensorflow)}[sys.argv[2]]
+    del sys.argv[1:]
+    try:
+        answer = subject()
+    except BaseException as exc:  # sys.exit at import is an answer too
+        answer = {"error": {"type": type(exc).__name__, "message": str(exc)[:2000]}}
+    report.write(json.dumps(answer, default=str) + "\n")
+    report.flush()
+    os._exit(0)

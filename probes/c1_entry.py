@@ -1,0 +1,72 @@
+"""C1, and the entries of C3 and C4: does the program run to its end, and if not, whose fault?
+
+The host hides or shows the GPUs; to this program the three are the same.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from typing import Any, Dict, Optional
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from _children import OUTPUT_LIMIT, run_child  # noqa: E402
+from _protocol import (  # noqa: E402
+    RESULT_LIMIT,
+    ProbeFailure,
+    encode,
+    environment,
+    need,
+    serve,
+)
+from _traceback import call_error, innermost, last_exception, missing_module  # noqa: E402
+
+_MEMORY_EVENTS = "/sys/fs/cgroup/memory.events"
+
+
+def observe(config: Dict[str, Any]) -> Dict[str, Any]:
+    """See README.md, `c1_entry`."""
+    argv = need(config, "argv", list)
+    if not argv or not all(isinstance(word, str) for word in argv):
+        raise ProbeFailure("BadConfig", "argv: expected at least one word")
+    cwd = need(config, "cwd", str)
+    roots = [str(root) for root in config.get("source_roots", [])]
+    limit = int(config.get("output_limit", OUTPUT_LIMIT))
+    before = _oom_kills()
+    run = run_child(argv, environment(config), cwd, need(config, "seconds", float), limit)
+    after = _oom_kills()
+    del run["channel"]
+    exception = last_exception(run["stderr"])
+    kills = after - before if after is not None and before is not None else None
+    observed = {
+        **run,
+        "exception": exception,
+        "missing_module": missing_module(run["stderr"], exception),
+        "innermost": innermost(exception, roots, cwd),
+        "call_error": call_error(exception, roots),
+        # A shell in between turns the signal into 128 + 9.
+        "killed": run["signal"] == signal.SIGKILL or run["exit_code"] == 128 + signal.SIGKILL,
+        "oom_kills": kills,
+    }
+    while len(encode(observed)) > RESULT_LIMIT - 10_000:
+        for stream in ("stdout", "stderr"):
+            observed[stream] = observed[stream][len(observed[stream]) // 4 :]
+    return observed
+
+
+def _oom_kills() -> Optional[int]:
+    """How often the kernel has killed for memory in this control group; None: not told."""
+    try:
+        with open(_MEMORY_EVENTS, encoding="ascii") as handle:
+            for line in handle:
+                if line.startswith("oom_kill "):
+                    return int(line.split()[1])
+    except (OSError, ValueError):
+        pass
+    return None
+
+
+if __name__ == "__main__":
+    serve(["c1_entry", "c3_entry", "c4_entry"], observe)

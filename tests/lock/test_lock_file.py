@@ -1,0 +1,259 @@
+"""spec.lock: what is written is read back, one package is one line, nothing odd is let in."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from envspec.diagnostics import DiagnosticError
+from envspec.lock.file import dumps, loads
+from envspec.lock.model import Artefact, Lock, LockedPackage
+from envspec.source import SourceFile
+
+SHA = "a0" * 32
+
+names = st.from_regex(r"[a-z0-9]{1,8}(-[a-z0-9]{1,4}){0,2}", fullmatch=True)
+versions = st.from_regex(
+    r"[0-9]{1,3}(\.[0-9]{1,3}){0,3}((a|rc|\.post)[0-9])?(\+cpu)?", fullmatch=True
+)
+aliases = st.one_of(
+    st.just("pypi"), st.just(""), st.from_regex(r"[a-z][a-z0-9-]{0,9}", fullmatch=True)
+)
+shas = st.from_regex(r"[0-9a-f]{64}", fullmatch=True)
+sizes = st.integers(min_value=0, max_value=1 << 45)
+texts = st.text(st.characters(exclude_categories=("C", "Z")), max_size=30)
+files = texts.filter(
+    lambda t: t and t != "." and not t.startswith(("-", "..")) and not set(t) & {"/", "\\"}
+)
+
+artefacts = st.builds(Artefact, aliases, files, shas, sizes)
+
+
+@st.composite
+def locks(draw: st.DrawFn) -> Lock:
+    """A whole lock, of up to eight packages."""
+    members = draw(st.lists(names, max_size=8, unique=True))
+    member_files = draw(st.lists(files, min_size=len(members), max_size=len(members), unique=True))
+    some = st.lists(st.sampled_from(members), max_size=3).map(tuple) if members else st.just(())
+    packages = tuple(
+        LockedPackage(
+            name, draw(versions), draw(artefacts)._replace(file=file), draw(some), draw(some)
+        )
+        for name, file in zip(members, member_files, strict=True)
+    )
+    installer = LockedPackage("uv", draw(versions), draw(artefacts), (), ("spec",))
+    return Lock(
+        inputs=draw(st.lists(st.tuples(texts, texts), max_size=5).map(tuple)),
+        base_name=draw(texts),
+        base_digest="sha256:" + draw(shas),
+        source=draw(artefacts),
+        installer=installer,
+        packages=packages,
+        resolver=draw(texts),
+        resolver_version=draw(texts),
+    )
+
+
+def package(name: str, *requires: str) -> LockedPackage:
+    file = f"{name}-1.0-py3-none-any.whl"
+    return LockedPackage(name, "1.0", Artefact("pypi", file, SHA, 1000), requires, ("spec",))
+
+
+LOCK = Lock(
+    inputs=(("package einops", ">=0.8"), ("python", "3.11")),
+    base_name="python:3.11-slim-bookworm",
+    base_digest="sha256:" + SHA,
+    source=Artefact("pypi", "x_transformers-2.31.10.tar.gz", SHA, 5),
+    installer=package("uv"),
+    packages=(package("einops"), package("einx", "einops")),
+    resolver="uv",
+    resolver_version="0.13.9",
+)
+
+
+def read(text: str) -> Lock:
+    return loads(text, SourceFile("spec.lock", text))
+
+
+def refused(text: str) -> tuple[str, int, str]:
+    """Title, line, and the text that the finding points at."""
+    source = SourceFile("spec.lock", text)
+    with pytest.raises(DiagnosticError) as caught:
+        loads(text, source)
+    (finding,) = caught.value.diagnostics
+    assert finding.code == "E0407"
+    assert finding.source is source
+    assert "envspec lock" in finding.hint
+    assert finding.title.isprintable()
+    position = source.position(finding.span.start)
+    return finding.title, position.line, text[finding.span.start : finding.span.end]
+
+
+@given(locks())
+@settings(max_examples=200)
+def test_what_is_written_is_read_back(lock: Lock) -> None:
+    text = dumps(lock)
+    assert read(text) == lock
+    assert dumps(read(text)) == text
+    assert text.endswith("}\n")
+    for package in lock.packages:
+        assert sum(f'{{"name": "{package.name}", ' in line for line in text.split("\n")[5:]) >= 1
+
+
+def test_one_package_is_one_line() -> None:
+    """Changing one package changes one line of the file."""
+    changed = LOCK._replace(packages=(LOCK.packages[0]._replace(version="2.0"), LOCK.packages[1]))
+    before, after = dumps(LOCK).split("\n"), dumps(changed).split("\n")
+    assert len(before) == len(after)
+    assert [b for b, a in zip(before, after, strict=True) if a != b] == [
+        f'    {{"name": "einops", "version": "1.0", "index": "pypi", "file": '
+        f'"einops-1.0-py3-none-any.whl", "sha256": "{SHA}", "size": 1000, "requires": [], '
+        f'"why": ["spec"]}},'
+    ]
+
+
+def test_place_of_a_wrong_value() -> None:
+    text = dumps(LOCK).replace(
+        '"size": 1000, "requires": ["einops"]', '"size": -1, "requires": ["einops"]'
+    )
+    title, line, shown = refused(text)
+    assert title == "`packages[1].size` must be a whole number of bytes, found -1"
+    assert (line, shown) == (13, "-1")
+
+
+WRONG: list[tuple[tuple[Any, ...], Any, str]] = [
+    (("packages", 0, "sha256"), SHA[:-1], "64 hexadecimal digits"),
+    (("packages", 0, "sha256"), SHA.upper(), "64 hexadecimal digits"),
+    (("packages", 0, "sha256"), SHA + "\n", "64 hexadecimal digits"),
+    (("packages", 0, "sha256"), 7, "64 hexadecimal digits"),
+    (("packages", 0, "file"), "a/b.whl", "plain file name"),
+    (("packages", 0, "file"), "..", "plain file name"),
+    (("packages", 0, "file"), ".", "plain file name"),
+    (("packages", 0, "file"), "..\\a", "plain file name"),
+    (("packages", 0, "file"), "-r.whl", "plain file name"),
+    (("packages", 0, "file"), "", "plain file name"),
+    (("packages", 0, "file"), "a\x1b[31m.whl", "plain file name"),
+    (("packages", 0, "file"), "a\nb.whl", "plain file name"),
+    (("packages", 0, "file"), "a\u202elhw.whl", "plain file name"),
+    (("packages", 0, "file"), "a\ud800.whl", "plain file name"),
+    (("packages", 0, "file"), "a" * 256, "plain file name"),
+    (("packages", 0, "name"), "Einops", "package name in lower case"),
+    (("packages", 0, "name"), "ein_ops", "package name in lower case"),
+    (("packages", 0, "name"), None, "package name in lower case"),
+    (("packages", 0, "version"), "1.0 ", "must be a version"),
+    (("packages", 0, "version"), 1.0, "must be a version"),
+    (("packages", 0, "index"), "http://u:p@h", "index alias"),
+    (("packages", 0, "size"), True, "whole number of bytes"),
+    (("packages", 0, "size"), 1.0, "whole number of bytes"),
+    (("packages", 0, "size"), "1", "whole number of bytes"),
+    (("packages", 0, "requires"), "einx", "must be a list"),
+    (("packages", 0, "requires"), ["torch"], "must name a package of the lock"),
+    (("packages", 0, "requires"), [[]], "must name a package of the lock"),
+    (("packages", 0, "why"), {}, "must be a list"),
+    (("packages", 0, "why"), ["nobody"], "must name a package of the lock"),
+    (("packages", 0), [], "must be an object"),
+    (("packages", 1, "name"), "einops", "holds `einops` twice"),
+    (("packages", 1, "file"), "einops-1.0-py3-none-any.whl", "twice"),
+    (("packages",), {}, "must be a list"),
+    (("installer", "sha256"), "", "64 hexadecimal digits"),
+    (("installer",), None, "must be an object"),
+    (("source", "file"), "../x.tar.gz", "plain file name"),
+    (("source", "size"), -1, "whole number of bytes"),
+    (("base", "digest"), SHA, "`sha256:` and 64"),
+    (("base", "name"), "python\x00", "control character"),
+    (("inputs", 0), ["python"], "pair of texts"),
+    (("inputs", 0), ["python", 3], "must be a text"),
+    (("inputs", 0), ["python", "3.11\u2028"], "control character"),
+    (("inputs",), 1, "must be a list"),
+    (("resolver", "version"), "\x7f", "control character"),
+    (("resolver", "name"), 1, "must be a text"),
+    (("envspec_lock",), 2, "lock version 1"),
+    (("envspec_lock",), True, "lock version 1"),
+]
+
+
+@pytest.mark.parametrize(("path", "value", "expected"), WRONG)
+def test_wrong_values(path: tuple[Any, ...], value: object, expected: str) -> None:
+    """Every value is checked, and the finding points at it."""
+    data = json.loads(dumps(LOCK))
+    holder = data
+    for step in path[:-1]:
+        holder = holder[step]
+    holder[path[-1]] = value
+    text = json.dumps(data, indent=1)
+    title, _line, shown = refused(text)
+    assert expected in title
+    written = json.dumps(value, indent=1)
+    inner = {"[]": "[", "{}": "{"}
+    if not isinstance(value, list) or value == []:
+        assert shown.startswith(inner.get(written, written)[: len(shown)])
+
+
+@pytest.mark.parametrize("path", [(), ("base",), ("source",), ("packages", 1), ("installer",)])
+def test_keys_are_exactly_these(path: tuple[Any, ...]) -> None:
+    data = json.loads(dumps(LOCK))
+    holder = data
+    for step in path:
+        holder = holder[step]
+    holder["extra"] = 1
+    title, _line, shown = refused(json.dumps(data))
+    assert "unknown key" in title
+    assert shown == "1"
+    del holder["extra"]
+    key, _ = holder.popitem()
+    assert f"lacks `{key}`" in refused(json.dumps(data))[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", "not valid JSON"),
+        ("{", "not valid JSON"),
+        ("[" * 100_000, "nesting"),
+        ('{"a": ' + "9" * 10_000 + "}", "number"),
+        ("null", "must be an object"),
+        ('{"envspec_lock": 1, "envspec_lock": 1}', "`envspec_lock` twice"),
+        ('"' + "a" * (16 << 20) + '"', "longer than"),
+        ("<<<<<<< ours\n" + dumps(LOCK), "not valid JSON"),
+    ],
+)
+def test_not_a_lock_at_all(text: str, expected: str) -> None:
+    assert expected in refused(text)[0]
+
+
+@given(st.text(max_size=80), st.integers(0, 2000), st.integers(0, 40))
+@settings(max_examples=300)
+def test_reading_never_breaks(noise: str, at: int, cut: int) -> None:
+    """Whatever the text, the answer is a lock or an E0407 at a place inside it."""
+    good = dumps(LOCK)
+    text = good[:at] + noise + good[at + cut :]
+    source = SourceFile("spec.lock", text)
+    try:
+        loads(text, source)
+    except DiagnosticError as error:
+        for finding in error.diagnostics:
+            assert finding.code == "E0407"
+            assert 0 <= finding.span.start <= finding.span.end <= len(text) + 1
+
+
+def test_reading_a_lock_imports_little() -> None:
+    """`envspec compile` of a locked spec must not pay for a resolver."""
+    code = (
+        "import sys, envspec.lock.file, envspec.lock.inputs\n"
+        "heavy = {'requests', 'pip', 'uv', 'packaging', 'urllib', 'dataclasses', 'subprocess'}\n"
+        "print(sorted(heavy & {m.partition('.')[0] for m in sys.modules}))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", code],
+        capture_output=True,
+        text=True,
+        env={"PYTHONPATH": ":".join(sys.path)},
+        check=True,
+    )
+    assert done.stdout.strip() == "[]"
