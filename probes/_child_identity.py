@@ -4,14 +4,19 @@ argv: descriptor, subject (``interpreter``, ``torch``, ``jax`` or ``tensorflow``
 is one JSON object on one line; imports may print what they like on the usual streams.
 """
 
+from __future__ import annotations
+
+import importlib
 import json
 import os
 import sys
+from typing import Any, Dict, List, Tuple
 
 FRAMEWORKS = ("torch", "jax", "tensorflow")
 
 
-def interpreter():
+def interpreter() -> Dict[str, Any]:
+    """The interpreter and what is installed for it, without importing any of it."""
     import importlib.util
     import platform
 
@@ -32,19 +37,19 @@ def interpreter():
     }
 
 
-def _packages():
+def _packages() -> Tuple[Dict[str, str], List[str], int]:
     """Installed distributions by normalised name. The first on the path wins, as in imports."""
     import importlib.metadata
     import re
 
-    packages = {}
-    duplicates = []
+    packages: Dict[str, str] = {}
+    duplicates: List[str] = []
     unreadable = 0
     for distribution in importlib.metadata.distributions():
         try:
             name, version = distribution.metadata["Name"], distribution.version
         except Exception:  # metadata comes from anywhere
-            name = version = None
+            name, version = "", ""
         if not name or not version:
             unreadable += 1
             continue
@@ -55,7 +60,7 @@ def _packages():
     return packages, sorted(set(duplicates)), unreadable
 
 
-def _libc():
+def _libc() -> Dict[str, Any]:
     import glob
     import platform
 
@@ -68,8 +73,9 @@ def _libc():
     return {"name": name or None, "version": version or None}
 
 
-def torch():
-    import torch
+def torch() -> Dict[str, Any]:
+    """What torch was built for and what it sees."""
+    torch = importlib.import_module("torch")
 
     devices = []
     available = torch.cuda.is_available()
@@ -82,7 +88,8 @@ def torch():
                 "total_memory": properties.total_memory,
             }
         )
-    flags = getattr(torch._C, "_cuda_getArchFlags", None)  # the public call needs a GPU
+    core = importlib.import_module("torch._C")
+    flags = getattr(core, "_cuda_getArchFlags", None)  # the public call needs a GPU
     return {
         "version": torch.__version__,
         "cuda": torch.version.cuda,
@@ -91,12 +98,13 @@ def torch():
         "device_count": torch.cuda.device_count(),
         "devices": devices,
         "arch_list": (flags() or "").split() if flags is not None else [],
-        "cxx11_abi": bool(torch._C._GLIBCXX_USE_CXX11_ABI),
+        "cxx11_abi": bool(torch.compiled_with_cxx11_abi()),
     }
 
 
-def jax():
-    import jax
+def jax() -> Dict[str, Any]:
+    """Which backend jax chose."""
+    jax = importlib.import_module("jax")
 
     return {
         "version": jax.__version__,
@@ -105,8 +113,9 @@ def jax():
     }
 
 
-def tensorflow():
-    import tensorflow
+def tensorflow() -> Dict[str, Any]:
+    """What tensorflow was built for and what it sees."""
+    tensorflow = importlib.import_module("tensorflow")
 
     return {
         "version": tensorflow.__version__,

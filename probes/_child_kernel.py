@@ -4,10 +4,15 @@ argv: descriptor, device (an index, or ``cpu`` for a rehearsal). One JSON object
 stage begins (``{"stage": …}``) and ends (``{"stage": …, "ok": …}``), so that a crash names it.
 """
 
+from __future__ import annotations
+
+import importlib
+import importlib.util
 import json
 import math
 import os
 import sys
+from typing import Any, Callable, Dict, Sequence, Type, Union
 
 
 class TorchKernels:
@@ -15,14 +20,13 @@ class TorchKernels:
 
     name = "torch"
 
-    def __init__(self, device):
-        import torch
-
-        self.torch = torch
-        self.version = torch.__version__
+    def __init__(self, device: str) -> None:
+        self.torch = importlib.import_module("torch")
+        self.version = self.torch.__version__
         self.device = "cpu" if device == "cpu" else "cuda:%d" % int(device)
 
-    def context(self):
+    def context(self) -> Dict[str, Any]:
+        """Reach the device."""
         torch = self.torch
         if self.device == "cpu":
             return {"device_name": "cpu"}
@@ -33,7 +37,8 @@ class TorchKernels:
         name = torch.cuda.get_device_name(self.device)
         return {"device_name": name, "capability": "%d.%d" % (major, minor)}
 
-    def matmul(self):
+    def matmul(self) -> Dict[str, Any]:
+        """A product, compared with the CPU's."""
         torch = self.torch
         torch.backends.cuda.matmul.allow_tf32 = False
         generator = torch.Generator().manual_seed(0)
@@ -42,7 +47,8 @@ class TorchKernels:
         error = (there - left.double() @ right.double()).abs().max().item()
         return _within(error, 1e-2)
 
-    def backward(self):
+    def backward(self) -> Dict[str, Any]:
+        """A gradient, compared with the CPU's."""
         torch = self.torch
         generator = torch.Generator().manual_seed(1)
         inputs = torch.randn(64, 16, generator=generator)
@@ -63,31 +69,31 @@ class JaxKernels:
 
     name = "jax"
 
-    def __init__(self, device):
-        import jax
-
-        self.jax = jax
-        self.version = jax.__version__
+    def __init__(self, device: str) -> None:
+        self.jax = importlib.import_module("jax")
+        self.numpy = importlib.import_module("numpy")
+        self.version = self.jax.__version__
         self.wanted = device
-        self.device = None
+        self.device: Any = None
 
-    def context(self):
+    def context(self) -> Dict[str, Any]:
+        """Reach the device."""
         kind, index = ("cpu", 0) if self.wanted == "cpu" else ("gpu", int(self.wanted))
         self.device = self.jax.devices(kind)[index]
         self.jax.device_put(0.0, self.device).block_until_ready()
         return {"device_name": str(self.device.device_kind)}
 
-    def matmul(self):
-        import numpy
-
+    def matmul(self) -> Dict[str, Any]:
+        """A product, compared with the CPU's."""
+        numpy = self.numpy
         left, right = (numpy.random.RandomState(i).randn(256, 256) for i in range(2))
         put = [self.jax.device_put(m.astype("float32"), self.device) for m in (left, right)]
         there = self.jax.numpy.matmul(*put, precision="highest")
         return _within(float(numpy.abs(numpy.asarray(there) - left @ right).max()), 1e-2)
 
-    def backward(self):
-        import numpy
-
+    def backward(self) -> Dict[str, Any]:
+        """A gradient, compared with the CPU's."""
+        numpy = self.numpy
         inputs = numpy.random.RandomState(2).randn(64, 16).astype("float32")
         weight = numpy.random.RandomState(3).randn(16, 1).astype("float32")
         put = [self.jax.device_put(m, self.device) for m in (weight, inputs)]
@@ -96,23 +102,22 @@ class JaxKernels:
         return _within(float(numpy.abs(numpy.asarray(slope) - expected).max()), 5e-2)
 
 
-def _within(error, tolerance):
+def _within(error: float, tolerance: float) -> Dict[str, Any]:
     if not math.isfinite(error) or error > tolerance:
         raise ArithmeticError("differs from the CPU by %r, allowed %r" % (error, tolerance))
     return {"difference": error}
 
 
-def main():
-    import importlib.util
-
+def main() -> None:
+    """Report stage by stage; the process ends in here."""
     report = os.fdopen(int(sys.argv[1]), "w", encoding="ascii")
     os.set_inheritable(report.fileno(), False)
 
-    def say(**message):
+    def say(**message: Any) -> None:
         report.write(json.dumps(message) + "\n")
         report.flush()
 
-    def attempt(stage, action):
+    def attempt(stage: str, action: Callable[[], Any]) -> Any:
         say(stage=stage)
         try:
             result = action()
@@ -123,7 +128,8 @@ def main():
         return result
 
     device = sys.argv[2]
-    found = [k for k in (TorchKernels, JaxKernels) if importlib.util.find_spec(k.name)]
+    known: Sequence[Type[Union[TorchKernels, JaxKernels]]] = (TorchKernels, JaxKernels)
+    found = [k for k in known if importlib.util.find_spec(k.name)]
     if not found:
         say(stage="import", ok=False, type="NoFramework", message="neither torch nor jax")
         os._exit(0)

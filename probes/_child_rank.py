@@ -4,10 +4,14 @@ argv: descriptor, rank, number of ranks, port on the loopback, backend, seconds.
 object a line: ``{"stage": …}`` as each stage begins, then ``{"value": …}`` or ``{"error": …}``.
 """
 
-import datetime
+from __future__ import annotations
+
+import datetime as dt
+import importlib
 import json
 import os
 import sys
+from typing import Any
 
 report = os.fdopen(int(sys.argv[1]), "w", encoding="ascii")
 os.set_inheritable(report.fileno(), False)
@@ -15,16 +19,16 @@ rank, world, port = (int(word) for word in sys.argv[2:5])
 backend, seconds = sys.argv[5], float(sys.argv[6])
 
 
-def say(**message):
+def say(**message: Any) -> None:
+    """One line to the parent, at once: the next step may be the last."""
     report.write(json.dumps(message) + "\n")
     report.flush()
 
 
 try:
     say(stage="import")
-    import torch
-    import torch.distributed
-
+    torch = importlib.import_module("torch")
+    distributed = importlib.import_module("torch.distributed")
     say(version=torch.__version__)
     device = "cpu"
     if backend == "nccl":
@@ -33,19 +37,19 @@ try:
         torch.cuda.set_device(rank)
         say(device_name=torch.cuda.get_device_name(rank))
     say(stage="init")
-    torch.distributed.init_process_group(
+    distributed.init_process_group(
         backend,
         init_method="tcp://127.0.0.1:%d" % port,
         rank=rank,
         world_size=world,
-        timeout=datetime.timedelta(seconds=seconds),
+        timeout=dt.timedelta(seconds=seconds),
     )
     say(stage="all_reduce")
     tensor = torch.full((1024,), float(rank + 1), device=device)
-    torch.distributed.all_reduce(tensor)
+    distributed.all_reduce(tensor)
     values = tensor.to("cpu").unique().tolist()
     say(stage="destroy")
-    torch.distributed.destroy_process_group()
+    distributed.destroy_process_group()
     say(value=values[0] if len(values) == 1 else None)
 except BaseException as exc:  # a rank that ends early must say why
     say(error={"type": type(exc).__name__[:200], "message": str(exc)[:2000]})

@@ -7,13 +7,14 @@ and are killed.
 
 from __future__ import annotations
 
+import glob
 import os
 import selectors
 import signal
 import subprocess
 import threading
 import time
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Set
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 OUTPUT_LIMIT = 65536
 CHANNEL = "@channel"  # stands in an argv for the number of the descriptor to report on
@@ -68,9 +69,10 @@ def run_child(
     nobody can tell whose they are.
 
     Returns ``exit_code``, ``signal``, ``timed_out``, ``stopped`` (exactly one of them says how
-    it ended: both numbers are null where we ended it), ``seconds``, ``stdout`` and ``stderr`` (the last ``output_limit`` bytes as text),
-    ``stdout_bytes`` and ``stderr_bytes`` (all of it), ``peak_rss_kb``, ``descendants_killed``,
-    ``channel``, and ``start_error`` ({type, message} where the program could not be started).
+    it ended: both numbers are null where we ended it), ``seconds``, ``stdout`` and ``stderr``
+    (the last ``output_limit`` bytes as text), ``stdout_bytes`` and ``stderr_bytes`` (all there
+    were), ``peak_rss_kb``, ``descendants_killed``, ``channel``, and ``start_error`` ({type,
+    message} where the program could not be started).
     """
     read_end, write_end = os.pipe()
     words = [str(write_end) if word == CHANNEL else word for word in argv]
@@ -183,37 +185,64 @@ def _drain(selector: selectors.BaseSelector, deadline: float) -> None:
 
 def _kill(pid: int, exclusive: bool) -> int:
     """End the child ``pid`` (0: none) and what belongs to it; how many others were alive."""
-    alive = _alive(pid, exclusive)
+    alive, _ = _look(pid, exclusive)
     patience = time.monotonic() + (_GRACE if pid else 0.0)
     while alive and pid not in alive and time.monotonic() < patience:
         time.sleep(_POLL)
-        alive = _alive(pid, exclusive)
+        alive, _ = _look(pid, exclusive)
     survivors = set(alive) - {pid}
     deadline = time.monotonic() + _CLEANUP
-    while alive and time.monotonic() < deadline:
+    quiet = 0
+    died: Dict[int, int] = {}
+    while quiet < (2 if exclusive else 1) and time.monotonic() < deadline:
         # Stop first, then kill: what forks faster than we look must not outrun us.
         for number in (signal.SIGSTOP, signal.SIGKILL):
             for victim in alive:
                 _signal(victim, number)
-        time.sleep(_POLL)
-        alive = _alive(pid, exclusive)
+        if exclusive:
+            _strike()
+        time.sleep(0 if died else _POLL)
+        alive, died = _look(pid, exclusive)
         survivors |= set(alive) - {pid}
+        survivors |= {p for p, s in died.items() if exclusive and s == signal.SIGKILL}
+        quiet = 0 if alive or died else quiet + 1
     return len(survivors)
 
 
-def _alive(pid: int, exclusive: bool) -> List[int]:
+def _strike() -> None:
+    """Kill our direct children the moment they are read.
+
+    A process that forks and exits in a loop has another number in every look at ``/proc``. Its
+    successor comes back to us each time, and this list is short enough to win the race. As
+    process 1 of a namespace no race is needed: the kernel kills all others in one go.
+    """
+    if os.getpid() == 1:
+        _signal(-1, signal.SIGKILL)
+        return
+    for listing in glob.glob("/proc/self/task/*/children"):
+        try:
+            with open(listing, "rb") as handle:
+                for word in handle.read().split():
+                    _signal(int(word), signal.SIGKILL)
+        except OSError:
+            continue  # that thread has ended
+
+
+def _look(pid: int, exclusive: bool) -> Tuple[List[int], Dict[int, int]]:
+    """The living that belong to ``pid``, and the dead orphans that were collected."""
     table = _processes()
     if not table and pid:  # no /proc to look at: the child's own group is all we know
         os.killpg(pid, signal.SIGKILL)
-        return []
-    _reap_orphans(table)
-    own = os.getpid()
+        return [], {}
+    died = _reap_orphans(table)
     with _lock:
         others = _active - {pid} if pid else set()
-    mine = _below(table, own, others) if exclusive else _below(table, pid, set()) | {pid}
-    if not exclusive:
+    if exclusive:
+        mine = _below(table, os.getpid(), others)
+    else:
+        mine = _below(table, pid, set()) | {pid}
         mine |= {other for other, entry in table.items() if entry.session == pid}
-    return sorted(p for p in mine if p in table and table[p].state not in "ZX")
+    return sorted(p for p in mine if p in table and table[p].state not in "ZX"), died
 
 
 def _below(table: Dict[int, _Process], root: int, without: Set[int]) -> Set[int]:
@@ -250,20 +279,27 @@ def _processes() -> Dict[int, _Process]:
     return table
 
 
-def _reap_orphans(table: Dict[int, _Process]) -> None:
-    """Collect the dead that came back to us, so that they do not fill the process limit."""
+def _reap_orphans(table: Dict[int, _Process]) -> Dict[int, int]:
+    """Collect the dead that came back to us, so that they do not fill the process limit.
+
+    Their wait statuses: one that tells of SIGKILL was alive until we struck.
+    """
     own = os.getpid()
+    died: Dict[int, int] = {}
     for pid, entry in table.items():
         if entry.parent == own and entry.state in "ZX":
             with _lock:
                 if pid not in _active:
                     try:
-                        os.waitpid(pid, os.WNOHANG)
+                        reaped, status = os.waitpid(pid, os.WNOHANG)
+                        if reaped:
+                            died[pid] = status
                     except ChildProcessError:
                         pass
+    return died
 
 
-def _reap(process: "subprocess.Popen[bytes]") -> "tuple[Optional[int], Optional[int]]":
+def _reap(process: "subprocess.Popen[bytes]") -> Tuple[Optional[int], Optional[int]]:
     """Wait status and peak memory in KiB; (None, None) for what even SIGKILL did not end."""
     deadline = time.monotonic() + _CLEANUP
     while True:

@@ -41,11 +41,11 @@ class _Collector(ast.NodeVisitor):
         self.elsewhere = False
         self.lazy = False
 
-    def visit_Import(self, node: ast.Import) -> None:  # noqa: N802
+    def visit_Import(self, node: ast.Import) -> None:
         for alias in node.names:
             self._add(alias.name, node.lineno)
 
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:  # noqa: N802
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         names = tuple(alias.name for alias in node.names)
         if node.level:
             module = "." * node.level + (node.module or "")
@@ -53,27 +53,27 @@ class _Collector(ast.NodeVisitor):
         elif node.module:
             self._add(node.module, node.lineno, names)
 
-    def visit_Call(self, node: ast.Call) -> None:  # noqa: N802
+    def visit_Call(self, node: ast.Call) -> None:
         module = _literal(node.args[0]) if node.args else None
         if module and _dotted(node.func) in _IMPORTERS:
             kind = "relative" if module.startswith(".") else "dynamic"
             self.found.append(Occurrence(module, node.lineno, kind, self.lazy))
         self.generic_visit(node)
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:  # noqa: N802
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         for outside in [*node.decorator_list, node.args]:
             self.visit(outside)
         self._function(node.body)
 
-    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:  # noqa: N802
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
         for outside in [*node.decorator_list, node.args]:
             self.visit(outside)
         self._function(node.body)
 
-    def visit_Lambda(self, node: ast.Lambda) -> None:  # noqa: N802
+    def visit_Lambda(self, node: ast.Lambda) -> None:
         self._function([node.body])
 
-    def visit_If(self, node: ast.If) -> None:  # noqa: N802
+    def visit_If(self, node: ast.If) -> None:
         self.visit(node.test)
         negated = isinstance(node.test, ast.UnaryOp) and isinstance(node.test.op, ast.Not)
         test = node.test.operand if isinstance(node.test, ast.UnaryOp) and negated else node.test
@@ -89,13 +89,13 @@ class _Collector(ast.NodeVisitor):
             self._under(node.body)
             self._under(node.orelse)
 
-    def visit_Try(self, node: ast.Try) -> None:  # noqa: N802
+    def visit_Try(self, node: ast.Try) -> None:
         self._try(node)
 
-    def visit_TryStar(self, node: Any) -> None:  # noqa: N802
+    def visit_TryStar(self, node: Any) -> None:
         self._try(node)
 
-    def visit_With(self, node: ast.With) -> None:  # noqa: N802
+    def visit_With(self, node: ast.With) -> None:
         forgiving = False
         for item in node.items:
             self.visit(item.context_expr)

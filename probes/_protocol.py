@@ -31,7 +31,7 @@ _PR_SET_DUMPABLE = 4
 _PR_SET_CHILD_SUBREAPER = 36
 
 
-class ProbeFailure(Exception):
+class ProbeError(Exception):
     """The probe cannot observe. ``kind`` is a short stable word, for the host."""
 
     def __init__(self, kind: str, message: str) -> None:
@@ -53,23 +53,33 @@ def serve(probes: Sequence[str], observe: Callable[[Dict[str, Any]], Dict[str, A
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, _interrupted)
     result: Dict[str, Any] = {"envspec_result": SCHEMA, "probe": "", "nonce": ""}
-    status = EXIT_BROKEN
+    status = 0
     try:
-        config = _parse(raw)
-        result["probe"], result["nonce"] = config["probe"], config["nonce"]
-        if config["probe"] not in probes:
-            raise ProbeFailure("BadConfig", "this program answers to " + ", ".join(probes))
-        observed = observe(config)
-        observed["parent"] = parent
-        line = encode({**result, "observed": observed})
-        if len(line) > RESULT_LIMIT:
-            raise ProbeFailure("ResultTooLarge", "%d bytes" % len(line))
-        status = 0
+        line = _answer(raw, probes, observe, parent, result)
     except BaseException as exc:  # whatever breaks here is an answer too, never silence
+        status = EXIT_BROKEN
         line = encode({**result, "error": _describe(exc)})
     _children.kill_stragglers()
     _write(sink, PREFIX + line + b"\n")
     os._exit(status)  # a thread that still waits for a child must not hold the answer back
+
+
+def _answer(
+    raw: Optional[str],
+    probes: Sequence[str],
+    observe: Callable[[Dict[str, Any]], Dict[str, Any]],
+    parent: Dict[str, bool],
+    result: Dict[str, Any],
+) -> bytes:
+    config = _parse(raw)
+    result["probe"], result["nonce"] = config["probe"], config["nonce"]
+    if config["probe"] not in probes:
+        raise ProbeError("BadConfig", "this program answers to " + ", ".join(probes))
+    observed = {**observe(config), "parent": parent}
+    line = encode({**result, "observed": observed})
+    if len(line) > RESULT_LIMIT:
+        raise ProbeError("ResultTooLarge", "%d bytes" % len(line))
+    return line
 
 
 def encode(value: Any) -> bytes:
@@ -82,7 +92,7 @@ def need(config: Dict[str, Any], key: str, kind: type) -> Any:
     value = config.get(key)
     wanted = (int, float) if kind is float else kind
     if not isinstance(value, wanted) or (isinstance(value, bool) and kind is not bool):
-        raise ProbeFailure("BadConfig", "%s: expected %s" % (key, kind.__name__))
+        raise ProbeError("BadConfig", "%s: expected %s" % (key, kind.__name__))
     return value
 
 
@@ -103,18 +113,18 @@ def printable(text: str, limit: int = 2000) -> str:
 
 def _parse(raw: Optional[str]) -> Dict[str, Any]:
     if raw is None:
-        raise ProbeFailure("BadConfig", VARIABLE + " is not set")
+        raise ProbeError("BadConfig", VARIABLE + " is not set")
     try:
         config = json.loads(raw)
     except ValueError as exc:
-        raise ProbeFailure("BadConfig", VARIABLE + " is not JSON") from exc
+        raise ProbeError("BadConfig", VARIABLE + " is not JSON") from exc
     if not isinstance(config, dict) or config.get("schema") != SCHEMA:
-        raise ProbeFailure("BadConfig", "expected an object with schema %d" % SCHEMA)
+        raise ProbeError("BadConfig", "expected an object with schema %d" % SCHEMA)
     need(config, "probe", str)
     need(config, "nonce", str)
     variables = config.get("environment", {})
     if not isinstance(variables, dict):
-        raise ProbeFailure("BadConfig", "environment: expected an object")
+        raise ProbeError("BadConfig", "environment: expected an object")
     return config
 
 
@@ -150,19 +160,19 @@ def _silence_standard_output() -> None:
     os.close(null)
 
 
-def _interrupted(number: int, frame: Optional[types.FrameType]) -> None:
+def _interrupted(number: int, _frame: Optional[types.FrameType]) -> None:
     for other in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(other, signal.SIG_IGN)  # one is enough: cleaning up comes next
-    raise ProbeFailure("Interrupted", "signal %d" % number)
+    raise ProbeError("Interrupted", "signal %d" % number)
 
 
 def _describe(exc: BaseException) -> Dict[str, str]:
-    kind = exc.kind if isinstance(exc, ProbeFailure) else type(exc).__name__
+    kind = exc.kind if isinstance(exc, ProbeError) else type(exc).__name__
     place = ""
     trace = exc.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
-    if trace is not None and not isinstance(exc, ProbeFailure):
+    if trace is not None and not isinstance(exc, ProbeError):
         name = os.path.basename(trace.tb_frame.f_code.co_filename)
         place = " (%s:%d)" % (name, trace.tb_lineno)
     return {"type": kind, "message": printable(str(exc)) + place}

@@ -13,7 +13,7 @@ import stat
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from _children import run_child
-from _protocol import ProbeFailure, printable
+from _protocol import ProbeError, printable
 
 FILE_LIMIT = 2 << 20
 TREE_LIMIT = 50_000  # files
@@ -138,7 +138,7 @@ class Pyright:
         run = run_child(argv, self.env, self.scratch, seconds, _OUTPUT)
         text = run["stdout"]
         if run["exit_code"] not in (0, 1):
-            raise ProbeFailure("PyrightFailed", _why(run))
+            raise ProbeError("PyrightFailed", _why(run))
         try:
             document = json.loads(text)
             found = document["generalDiagnostics"]
@@ -146,7 +146,7 @@ class Pyright:
             version = str(document["version"])
             diagnostics = [_diagnostic(d, tree) for d in found if d.get("rule") in _RULES]
         except (ValueError, KeyError, TypeError) as exc:
-            raise ProbeFailure("PyrightOutput", "not the document pyright writes") from exc
+            raise ProbeError("PyrightOutput", "not the document pyright writes") from exc
         return Answer(version, analyzed, diagnostics)
 
     def binding(self, seconds: float) -> Dict[str, Any]:

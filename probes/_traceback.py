@@ -122,13 +122,11 @@ def call_error(
         return None
     first = exception["message"].split("\n")[0]
     called = re.match(r"((?:[^\W\d]\w*|<locals>|<lambda>)(?:\.(?:\w+|<\w+>))*)\(\) ", first)
-    for kind, pattern in _CALLS:
-        found = re.search(pattern, first)
-        if called and found:
-            argument = found.group(1) if found.groups() else ""
-            break
-    else:
+    fits = [(kind, re.search(pattern, first)) for kind, pattern in _CALLS]
+    kind, found = next((fit for fit in fits if fit[1] is not None), ("", None))
+    if called is None or found is None:
         return None
+    argument = found.group(1) if found.groups() else ""
     names = [part for part in called.group(1).split(".") if not part.startswith("<")]
     if names[-1:] == ["__init__"]:
         names.pop()

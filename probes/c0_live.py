@@ -1,4 +1,4 @@
-"""C0 live: does each module load? Every name is imported in a process of its own.
+"""C0 live: whether each module loads. Every name is imported in a process of its own.
 
 Sees what no resolver can: the shared library that does not load, the dependency nobody
 declared, the package that ends the process.
@@ -16,10 +16,10 @@ from typing import Any, Dict
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from _children import CHANNEL, kill_stragglers, run_child  # noqa: E402
-from _protocol import (  # noqa: E402
+from _children import CHANNEL, kill_stragglers, run_child
+from _protocol import (
     RESULT_LIMIT,
-    ProbeFailure,
+    ProbeError,
     encode,
     environment,
     need,
@@ -37,7 +37,7 @@ def observe(config: Dict[str, Any]) -> Dict[str, Any]:
     names = need(config, "names", list)
     for name in names:
         if not isinstance(name, str) or not _NAME.fullmatch(name):
-            raise ProbeFailure("BadConfig", "not a module name: %s" % printable(repr(name), 200))
+            raise ProbeError("BadConfig", "not a module name: %s" % printable(repr(name), 200))
     began = time.monotonic()
     end = began + need(config, "seconds", float)
     each = need(config, "seconds_each", float)
@@ -72,7 +72,7 @@ def _import(
     argv = [python, "-B", CHILD, CHANNEL, name]
     run = run_child(argv, env, cwd, seconds, 2000, exclusive=False)
     if run["start_error"]:
-        raise ProbeFailure("NoInterpreter", run["start_error"]["message"])
+        raise ProbeError("NoInterpreter", run["start_error"]["message"])
     answer = _answer(run)
     answer["seconds"] = run["seconds"]
     answer["stdout_bytes"], answer["stderr_bytes"] = run["stdout_bytes"], run["stderr_bytes"]

@@ -1,4 +1,4 @@
-"""C0 static: which imports of a source tree can the environment not resolve?
+"""C0 static: which imports of a source tree the environment cannot resolve.
 
 Reads the tree with `ast` (every import and its circumstances) and has pyright, mounted from
 outside and bound to the environment's interpreter, resolve each one. Runs nothing of the tree.
@@ -18,18 +18,18 @@ from typing import Any, Dict, List, Set, Tuple
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from _children import run_child  # noqa: E402
-from _imports import Layout, Occurrence, collect, origin  # noqa: E402
-from _protocol import (  # noqa: E402
+from _children import run_child
+from _imports import Layout, Occurrence, collect, origin
+from _protocol import (
     RESULT_LIMIT,
-    ProbeFailure,
+    ProbeError,
     encode,
     environment,
     need,
     printable,
     serve,
 )
-from _pyright import Pyright, read_source, write_copy  # noqa: E402
+from _pyright import Pyright, read_source, write_copy
 
 OCCURRENCES = 5000
 _ORDER = ("required", "dynamic", "guarded", "platform", "type_checking")
@@ -41,7 +41,7 @@ def observe(config: Dict[str, Any]) -> Dict[str, Any]:
     """See README.md, `c0_static`."""
     source = os.path.realpath(need(config, "source", str))
     if not os.path.isdir(source):
-        raise ProbeFailure("NoSource", printable(source))
+        raise ProbeError("NoSource", printable(source))
     end = time.monotonic() + need(config, "seconds", float)
     tool = need(config, "pyright", dict)
     python = need(config, "python", str)
@@ -96,7 +96,7 @@ def _roots(source: str, configured: List[Any]) -> List[str]:
     for root in configured:
         path = os.path.relpath(os.path.realpath(os.path.join(source, str(root))), source)
         if path.split(os.sep)[0] == os.pardir:
-            raise ProbeFailure("BadConfig", "import root outside of the source: %s" % root)
+            raise ProbeError("BadConfig", "import root outside of the source: %s" % root)
         roots.append("" if path == os.curdir else path)
     src = os.path.join(source, "src")
     if os.path.isdir(src) and not os.path.exists(os.path.join(src, "__init__.py")):
@@ -127,20 +127,23 @@ def _standard_library(python: str, env: Dict[str, str]) -> Set[str]:
     if names is not None:
         return set(names)
     code = (
-        "import json, os, sys, sysconfig; p = sysconfig.get_paths(); n = set(sys.builtin_module_names)"
-        "\nfor d in (p['stdlib'], p['platstdlib'], os.path.join(p['platstdlib'], 'lib-dynload')):"
-        "\n  n.update(f.split('.')[0] for f in (os.listdir(d) if os.path.isdir(d) else ()))"
-        "\nprint(json.dumps(sorted(n)))"
+        "import json, os, sys, sysconfig"
+        "\nnames = set(sys.builtin_module_names)"
+        "\npaths = sysconfig.get_paths()"
+        "\nlib = paths['platstdlib']"
+        "\nfor folder in (paths['stdlib'], lib, os.path.join(lib, 'lib-dynload')):"
+        "\n  if os.path.isdir(folder): names.update(n.split('.')[0] for n in os.listdir(folder))"
+        "\nprint(json.dumps(sorted(names)))"
     )
     run = run_child([python, "-I", "-S", "-B", "-c", code], env, None, 60)
     try:
         return set(json.loads(run["stdout"])) - {"site-packages", "dist-packages"}
     except ValueError as exc:
-        raise ProbeFailure("NoStandardLibrary", "the interpreter did not list it") from exc
+        raise ProbeError("NoStandardLibrary", "the interpreter did not list it") from exc
 
 
 def _top(module: str) -> str:
-    return module.split(".")[0]  # "" for a relative one
+    return module.split(".", maxsplit=1)[0]  # "" for a relative one
 
 
 def _tops(diagnostics: List[Dict[str, Any]], rule: str) -> List[str]:

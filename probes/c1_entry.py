@@ -1,4 +1,4 @@
-"""C1, and the entries of C3 and C4: does the program run to its end, and if not, whose fault?
+"""C1, and the entries of C3 and C4: whether a program runs to its end, and if not, whose fault.
 
 The host hides or shows the GPUs; to this program the three are the same.
 """
@@ -12,16 +12,16 @@ from typing import Any, Dict, Optional
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from _children import OUTPUT_LIMIT, run_child  # noqa: E402
-from _protocol import (  # noqa: E402
+from _children import OUTPUT_LIMIT, run_child
+from _protocol import (
     RESULT_LIMIT,
-    ProbeFailure,
+    ProbeError,
     encode,
     environment,
     need,
     serve,
 )
-from _traceback import call_error, innermost, last_exception, missing_module  # noqa: E402
+from _traceback import call_error, innermost, last_exception, missing_module
 
 _MEMORY_EVENTS = "/sys/fs/cgroup/memory.events"
 
@@ -30,7 +30,7 @@ def observe(config: Dict[str, Any]) -> Dict[str, Any]:
     """See README.md, `c1_entry`."""
     argv = need(config, "argv", list)
     if not argv or not all(isinstance(word, str) for word in argv):
-        raise ProbeFailure("BadConfig", "argv: expected at least one word")
+        raise ProbeError("BadConfig", "argv: expected at least one word")
     cwd = need(config, "cwd", str)
     roots = [str(root) for root in config.get("source_roots", [])]
     limit = int(config.get("output_limit", OUTPUT_LIMIT))

@@ -1,4 +1,4 @@
-"""C3: does a kernel run? Each stage stands alone, so a failure names its layer."""
+"""C3: whether a kernel runs. Each stage stands alone, so a failure names its layer."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any, Dict, List
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from _children import CHANNEL, run_child  # noqa: E402
-from _protocol import ProbeFailure, environment, need, printable, serve  # noqa: E402
+from _children import CHANNEL, run_child
+from _protocol import ProbeError, environment, need, printable, serve
 
 CHILD = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_child_kernel.py")
 STAGES = ("import", "context", "matmul", "backward")
@@ -20,7 +20,7 @@ def observe(config: Dict[str, Any]) -> Dict[str, Any]:
     """See README.md, `c3_kernel`."""
     device = config.get("device", 0)
     if device != "cpu" and (not isinstance(device, int) or isinstance(device, bool)):
-        raise ProbeFailure("BadConfig", 'device: expected an index or "cpu"')
+        raise ProbeError("BadConfig", 'device: expected an index or "cpu"')
     argv = [need(config, "python", str), "-I", "-B", CHILD, CHANNEL, str(device)]
     run = run_child(argv, environment(config), None, need(config, "seconds", float), 16384)
     messages = _messages(run["channel"])

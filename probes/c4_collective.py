@@ -1,4 +1,4 @@
-"""C4: do processes find each other? An all-reduce over the loopback, one child a rank.
+"""C4: whether processes find each other. An all-reduce over the loopback, one child a rank.
 
 With ``gloo`` it is the rehearsal on CPU, never C4 itself.
 """
@@ -15,8 +15,8 @@ from typing import Any, Dict
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from _children import CHANNEL, kill_stragglers, run_child  # noqa: E402
-from _protocol import ProbeFailure, environment, need, printable, serve  # noqa: E402
+from _children import CHANNEL, kill_stragglers, run_child
+from _protocol import ProbeError, environment, need, printable, serve
 
 CHILD = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_child_rank.py")
 _PATIENCE = 5.0  # for the other ranks, once one has failed
@@ -29,7 +29,7 @@ def observe(config: Dict[str, Any]) -> Dict[str, Any]:
     world = int(config.get("processes", 2))
     backend = need(config, "backend", str)
     if backend not in ("nccl", "gloo") or not 1 <= world <= 64:
-        raise ProbeFailure("BadConfig", "backend: nccl or gloo; processes: 1 to 64")
+        raise ProbeError("BadConfig", "backend: nccl or gloo; processes: 1 to 64")
     port = _free_port()
     env = environment(config)
     env.update(GLOO_SOCKET_IFNAME="lo", NCCL_SOCKET_IFNAME="lo")

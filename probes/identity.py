@@ -1,4 +1,4 @@
-"""Identity: which interpreter, packages, frameworks and driver does the environment have?"""
+"""Identity: the interpreter, packages, frameworks and driver of the environment."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from typing import Any, Dict, List, Optional
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from _children import CHANNEL, run_child  # noqa: E402
-from _protocol import environment, need, printable, serve  # noqa: E402
+from _children import CHANNEL, run_child
+from _protocol import environment, need, printable, serve
 
 CHILD = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_child_identity.py")
 INTERPRETER = (
@@ -45,6 +45,7 @@ FRAMEWORKS = {
     "jax": ("version", "backend", "device_count"),
     "tensorflow": ("version", "built_with_cuda", "device_count"),
 }
+_NO_DRIVER: Dict[str, Any] = {"driver": None, "driver_source": None, "driver_devices": []}
 _DRIVER_FILE = "/proc/driver/nvidia/version"
 
 
@@ -69,7 +70,8 @@ def observe(config: Dict[str, Any]) -> Dict[str, Any]:
         if name in found:
             said = ask(name)
             observed[name] = {key: said.get(key) for key in (*keys, "error")}
-    observed["driver"] = _driver(env, max(1.0, end - time.monotonic())) if gpus else None
+    left = max(1.0, end - time.monotonic())
+    observed.update(_driver(env, left) if gpus else _NO_DRIVER)
     observed["device_nodes"] = len(glob.glob("/dev/nvidia[0-9]*"))
     return observed
 
@@ -103,8 +105,8 @@ def _digest(packages: Optional[Dict[str, str]]) -> Optional[str]:
     return hashlib.sha256("".join(lines).encode("utf-8", "backslashreplace")).hexdigest()
 
 
-def _driver(env: Dict[str, str], seconds: float) -> Optional[Dict[str, Any]]:
-    """The kernel driver's version and the GPUs it names; None where there is neither."""
+def _driver(env: Dict[str, str], seconds: float) -> Dict[str, Any]:
+    """The driver's version, who told it, and the GPUs that the vendor's tool names."""
     version = None
     source = None
     try:
@@ -125,9 +127,7 @@ def _driver(env: Dict[str, str], seconds: float) -> Optional[Dict[str, Any]]:
                 devices.append({"name": printable(cells[1], 200), "compute_cap": cells[2][:20]})
                 if version is None:
                     version, source = printable(cells[0], 50), "nvidia-smi"
-    if version is None:
-        return None
-    return {"version": version, "source": source, "devices": devices}
+    return {"driver": version, "driver_source": source, "driver_devices": devices}
 
 
 if __name__ == "__main__":

@@ -6,10 +6,11 @@ own. The deadline is ours: the engine's own time-outs are about HTTP, not about 
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -19,11 +20,12 @@ import docker.types
 import docker.utils
 import requests
 
+from envspec.build.attach import Attached
 from envspec.build.endpoint import silent
 from envspec.build.interrupt import finish, terminable
 from envspec.build.owner import Owner
 from envspec.build.protocol import Completed, Invocation, Limits
-from envspec.build.tail import Tail, printable
+from envspec.build.tail import printable
 from envspec.diagnostics import DiagnosticError
 
 RUN = "org.envspec.run"
@@ -37,6 +39,7 @@ _REMOVE_TRIES = 5
 # an orphan once its deadline has passed by this much.
 _GRACE = 3600
 _LAST_SIGNAL = 64
+_NOT_THERE = re.compile(r"exec: .*(?:executable file not found|no such file or directory)")
 _GONE = (requests.exceptions.ConnectionError, requests.exceptions.Timeout)
 
 
@@ -81,8 +84,9 @@ def gone(error: Exception) -> DiagnosticError:
 class Runner:
     """Runs programs in containers of one engine."""
 
-    def __init__(self, client: docker.APIClient) -> None:
+    def __init__(self, client: docker.APIClient, endpoint: str) -> None:
         self._client = client
+        self._endpoint = endpoint
         # Some engines lack docker-init; what it does (forward signals, reap) is nice to have.
         self._init = True
 
@@ -105,30 +109,36 @@ class Runner:
     def _live(
         self, image: str, invocation: Invocation, limits: Limits, mark: str, created: list[str]
     ) -> Completed:
-        begun = time.monotonic()
         while True:
             settings = self._policy(invocation, limits, mark)
             container = self._client.create_container(image, **settings)["Id"]
             created.append(container)
-            output = _Output(self._client, container, limits.output)
-            try:
-                self._client.start(container)
-                break
-            except docker.errors.APIError as error:
-                if not self._init or "docker-init" not in str(error.explanation):
-                    raise
-                self._init = False
-                self._client.remove_container(created.pop(), force=True, v=True)
+            with Attached(self._endpoint, container, limits.output) as output:
+                try:
+                    self._client.start(container)
+                except docker.errors.APIError as error:
+                    said = str(error.explanation)
+                    if self._init and "docker-init" in said:
+                        self._init = False
+                    elif _NOT_THERE.search(said):
+                        return _not_there(invocation.argv[0])
+                    else:
+                        raise
+                else:
+                    return self._watch(container, output, invocation.seconds)
+            self._client.remove_container(created.pop(), force=True, v=True)
+
+    def _watch(self, container: str, output: Attached, seconds: float) -> Completed:
         started = time.monotonic()
         waiting = _Waiting(self._client, container)
-        timed_out = not waiting.ended(invocation.seconds)
+        timed_out = not waiting.ended(seconds)
         if timed_out:
             self._kill(container)
             waiting.ended(_CALL_SECONDS)
         elif waiting.failure is not None:
             raise waiting.failure
-        seconds = time.monotonic() - (started if timed_out else begun)
-        output.finish()
+        took = time.monotonic() - started
+        output.finish(_CALL_SECONDS)
         state = self._client.inspect_container(container)["State"]
         exit_code, number = ended(int(state["ExitCode"]))
         return Completed(
@@ -139,7 +149,7 @@ class Runner:
             stdout=output.stdout.content,
             stderr=output.stderr.content,
             truncated=output.stdout.truncated or output.stderr.truncated,
-            seconds=seconds,
+            seconds=took,
         )
 
     def _policy(self, invocation: Invocation, limits: Limits, mark: str) -> dict[str, Any]:
@@ -241,34 +251,16 @@ def policy(
     }
 
 
+def _not_there(program: str) -> Completed:
+    """How a shell reports a program that it cannot find."""
+    said = f"{printable(program)}: not found in the environment\n".encode()
+    return Completed(127, None, False, False, b"", said, False, 0.0)
+
+
 def ended(code: int) -> tuple[int | None, int | None]:
     """Exit code and signal of a status as shells write it: 128 + N is death by signal N."""
     number = code - 128
     return (None, number) if 0 < number <= _LAST_SIGNAL else (code, None)
-
-
-class _Output:
-    """Reads both streams of a container from before it starts, keeping the end of each."""
-
-    def __init__(self, client: docker.APIClient, container: str, limit: int) -> None:
-        self.stdout, self.stderr = Tail(limit), Tail(limit)
-        parts = client.attach(
-            container, stdout=True, stderr=True, stream=True, logs=False, demux=True
-        )
-        self._thread = threading.Thread(target=self._read, args=(parts,), daemon=True)
-        self._thread.start()
-
-    def _read(self, parts: Iterator[tuple[bytes | None, bytes | None]]) -> None:
-        try:
-            for out, err in parts:
-                self.stdout.add(out or b"")
-                self.stderr.add(err or b"")
-        except (OSError, ValueError, *_GONE):
-            return  # the engine is gone; whoever waits for the container says so
-
-    def finish(self) -> None:
-        """Wait until both streams have been read to their end."""
-        self._thread.join(_CALL_SECONDS)
 
 
 class _Waiting:

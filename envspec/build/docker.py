@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import re
 import time
+import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -75,6 +76,7 @@ class DockerEngine:
             from envspec.build.container import connect  # noqa: PLC0415
 
             self._api = connect(self._endpoint)
+            weakref.finalize(self, self._api.close)
         return self._api
 
     @property
@@ -82,7 +84,7 @@ class DockerEngine:
         if self._runs is None:
             from envspec.build.container import Runner  # noqa: PLC0415
 
-            self._runs = Runner(self._client)
+            self._runs = Runner(self._client, self._endpoint)
         return self._runs
 
     def info(self) -> EngineInfo:

@@ -91,7 +91,7 @@ def silent(cause: str, hint: str = "") -> DiagnosticError:
 
 def _exchange(endpoint: str, seconds: float) -> bytes:
     deadline = time.monotonic() + seconds
-    with _connect(endpoint, seconds) as connection:
+    with dial(endpoint, seconds) as connection:
         connection.sendall(_PING)
         answer = b""
         while b"\r\n\r\n" not in answer and len(answer) < _LONGEST_ANSWER:
@@ -103,7 +103,13 @@ def _exchange(endpoint: str, seconds: float) -> bytes:
     return answer
 
 
-def _connect(endpoint: str, seconds: float) -> socket.socket:
+def dial(endpoint: str, seconds: float) -> socket.socket:
+    """A connection to the engine; ``seconds`` is the time-out of each of its calls.
+
+    Raises:
+        OSError: nothing takes the connection.
+        DiagnosticError: E0701 for an address of a kind that is not spoken here.
+    """
     parts = urlsplit(endpoint)
     if parts.scheme == "unix":
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

@@ -54,9 +54,13 @@ def binary_runs_on(sass: Iterable[str], ptx: Iterable[str] | None, sm: str) -> b
 
 
 def torch_runs_on(row: TorchBuild, sm: str) -> bool | None:
-    """Whether a torch build has device code for a GPU."""
+    """Whether a torch build has device code for a GPU; None where the table cannot tell."""
     if row.architectures is None:
         return None
+    # torch adds PTX to SMs of its list only, so unknown PTX is at most PTX of all of them.
+    most = row.architectures if row.ptx is None else row.ptx
+    if binary_runs_on(row.architectures, most, sm) is False:
+        return False
     return binary_runs_on(row.architectures, row.ptx, sm)
 
 

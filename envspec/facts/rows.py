@@ -207,7 +207,9 @@ class Extension(NamedTuple):
 
 
 class ImportName(NamedTuple):
-    """Distributions that provide a module, the usual one first; none where only git does."""
+    """Distributions that provide a module, the usual one first.
+
+    There is none where the module is installed from its ``repository``."""
 
     module: str
     distributions: tuple[str, ...]
@@ -229,18 +231,5 @@ class CudaImageRule(NamedTuple):
     first: str | None
     last: str | None
     note: str | None
-    source: str
-    as_of: str
-
-
-class NixpkgsPin(NamedTuple):
-    """A nixpkgs revision as flake.lock names it; ``last_modified`` is in Unix seconds."""
-
-    owner: str
-    repo: str
-    ref: str
-    rev: str
-    nar_hash: str
-    last_modified: int
     source: str
     as_of: str

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Mapping
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -68,18 +67,25 @@ class Indexes:
         self._files: dict[tuple[str, str], tuple[IndexFile, ...] | None] = {}
         self._down: dict[str, UnreachableError] = {}
         self._lock = threading.RLock()
+        self._pip: pipconfig.PipConfig | None = None
+        self._client: Client | None = None
 
-    @cached_property
+    @property
     def pip(self) -> pipconfig.PipConfig:
         """What pip is configured with, asked for once, when it first matters."""
-        return pipconfig.read()
+        with self._lock:
+            if self._pip is None:
+                self._pip = pipconfig.read()
+            return self._pip
 
-    @cached_property
     def client(self) -> Client:
         """The web client, which is slow to import and so comes with the first question."""
         from envspec.lock.web import Client  # noqa: PLC0415
 
-        return Client(self.pip.cert, self.pip.proxy, self._patience)
+        with self._lock:
+            if self._client is None:
+                self._client = Client(self.pip.cert, self.pip.proxy, self._patience)
+            return self._client
 
     def url(self, alias: str) -> str:
         """Address of an index, without a slash at the end. It may hold a password: never show it.
@@ -98,16 +104,7 @@ class Indexes:
         Raises:
             UnreachableError: no answer. The index is not asked again.
         """
-        key = (alias, normalise(project))
-        if alias in self._down:
-            raise self._down[alias]
-        if key not in self._files:
-            try:
-                self._files[key] = self._page(f"{self.url(alias)}/{key[1]}/", alias)
-            except UnreachableError as error:
-                self._down[alias] = error
-                raise
-        return self._files[key]
+        return self._ask(alias, lambda: self.url(alias), project)
 
     def find_links(self) -> tuple[Path, ...]:
         """Local folders (and pages) in which pip is told to look for files."""
@@ -123,15 +120,8 @@ class Indexes:
 
         A page that does not answer is skipped: it is an extra, the index remains.
         """
-        found: list[tuple[str, IndexFile]] = []
-        for number, link in enumerate(self.pip.find_links, 1):
-            if local_path(link) is None:
-                place = f"find-links page {number} of pip's configuration"
-                try:
-                    found.extend((place, file) for file in self._page(link, place) or ())
-                except UnreachableError:
-                    continue
-        return tuple(found)
+        links = [link for link in self.pip.find_links if local_path(link) is None]
+        return self._extras("find-links page", links, "")
 
     def mirror_files(self, project: str) -> tuple[tuple[str, IndexFile], ...]:
         """Files of a project on pip's extra indexes, as (what to call the place, file).
@@ -139,15 +129,36 @@ class Indexes:
         Good only for bytes whose hash is already known: which file to take is never decided
         by an extra index. One that does not answer is skipped.
         """
+        return self._extras("extra index", self.pip.extra_index_urls, project)
+
+    def _extras(
+        self, what: str, addresses: Sequence[str], project: str
+    ) -> tuple[tuple[str, IndexFile], ...]:
         found: list[tuple[str, IndexFile]] = []
-        for number, address in enumerate(self.pip.extra_index_urls, 1):
-            place = f"extra index {number} of pip's configuration"
+        for number, address in enumerate(addresses, 1):
+            place = f"{what} {number} of pip's configuration"
             try:
-                page = self._page(f"{address.rstrip('/')}/{normalise(project)}/", place)
+                files = self._ask(place, lambda address=address: address, project)  # type: ignore[misc]
             except UnreachableError:
                 continue
-            found.extend((place, file) for file in page or ())
+            found.extend((place, file) for file in files or ())
         return tuple(found)
+
+    def _ask(
+        self, alias: str, address: Callable[[], str], project: str
+    ) -> tuple[IndexFile, ...] | None:
+        """Files by project, asked for once; who did not answer once is not asked again."""
+        if alias in self._down:
+            raise self._down[alias]
+        key = (alias, normalise(project))
+        if key not in self._files:
+            try:
+                base = address().rstrip("/")
+                self._files[key] = self._page(f"{base}/{key[1]}/" if project else base, alias)
+            except UnreachableError as error:
+                self._down[alias] = error
+                raise
+        return self._files[key]
 
     def _page(self, address: str, alias: str) -> tuple[IndexFile, ...] | None:
         folder = local_path(address)
@@ -159,7 +170,7 @@ class Indexes:
         from envspec.lock.web import AbsentError, WebError  # noqa: PLC0415
 
         try:
-            return self.client.page(address)
+            return self.client().page(address)
         except AbsentError:
             return None
         except WebError as error:
@@ -175,7 +186,10 @@ class Indexes:
             address = torch_index(alias, self.pip)
         if not address:
             raise UnreachableError(alias, "nobody knows where it is: the spec declares no address")
-        scheme = urlsplit(address).scheme if address.isprintable() else "?"
-        if scheme not in {"http", "https", "file", ""}:
+        try:
+            good = urlsplit(address).scheme in {"http", "https", "file", ""}
+        except ValueError:
+            good = False
+        if not good or not address.isprintable():
             raise UnreachableError(alias, "its address is neither a web address nor a folder")
         return address.rstrip("/")

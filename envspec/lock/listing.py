@@ -45,7 +45,10 @@ def safe_name(filename: str) -> bool:
 
 def local_path(address: str) -> Path | None:
     """The path of a ``file:`` URL or of a plain path; None for anything on a network."""
-    parts = urlsplit(address)
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return None
     if parts.scheme == "file":
         return Path(unquote(parts.path))
     if "://" in address:
@@ -92,11 +95,15 @@ def _json_file(entry: dict[str, Any], address: str) -> IndexFile | None:
     name, url, hashes = entry.get("filename"), entry.get("url"), entry.get("hashes")
     if not isinstance(name, str) or not isinstance(url, str) or not safe_name(name):
         return None
+    try:
+        url = urljoin(address, url)
+    except ValueError:
+        return None
     size, python = entry.get("size"), entry.get("requires-python")
     sha256 = hashes.get("sha256") if isinstance(hashes, dict) else None
     return IndexFile(
         filename=name,
-        url=urljoin(address, url),
+        url=url,
         sha256=_sha256(sha256),
         size=size if type(size) is int and size > 0 else 0,
         requires_python=python if isinstance(python, str) else "",

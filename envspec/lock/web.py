@@ -73,15 +73,17 @@ class Client:
         return self._again(lambda: self._page(address))
 
     @contextmanager
-    def stream(self, address: str) -> Iterator[Iterator[bytes]]:
-        """The bytes behind an address, one attempt. Retrying is left to who writes them down.
+    def stream(self, address: str) -> Iterator[tuple[int | None, Iterator[bytes]]]:
+        """(Length if announced, bytes) behind an address, one attempt: who writes the bytes
+        down retries.
 
         Raises (also while iterating):
             AbsentError, WebError: as for `page`.
         """
         with self._open(address, "*/*") as response:
             # As sent: a ``.gz`` served with a content encoding must not be unpacked on the way.
-            yield self._body(response, decode=False)
+            length = response.headers.get("content-length", "")
+            yield int(length) if length.isdecimal() else None, self._body(response, decode=False)
 
     def pause(self, attempt: int) -> None:
         """Wait before the next attempt: longer each time."""

@@ -50,6 +50,11 @@ def sweep(parent: Path) -> int:
             removed += 1
         finally:
             os.close(descriptor)
+    for folder in parent.iterdir():
+        # The lock comes before its folder and goes after it, so this one is nobody's.
+        if folder.suffix != ".lock" and not folder.with_suffix(".lock").exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            removed += 1
     return removed
 
 

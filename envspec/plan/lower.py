@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from envspec.facts.rows import NixpkgsPin
+from envspec.facts.nixpkgs import NixpkgsPin
 from envspec.lock.model import Artefact, Lock, LockedPackage
 from envspec.model import Entry as SpecEntry
 from envspec.model import Spec

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from conftest import BASE, DIGEST, HEAD, TEST_IMAGE, Silent, Workplace, docker, make_plan
+from docker_room import BASE, DIGEST, HEAD, TEST_IMAGE, Silent, Workplace, docker, make_plan
 
 from envspec.build.digest import build_digest
 from envspec.build.docker import DockerEngine
@@ -87,7 +87,7 @@ def test_a_step_cannot_pretend_that_another_one_failed(
 
 
 def test_a_step_has_no_network(docker_engine: DockerEngine, workplace: Workplace) -> None:
-    count = "test \"$(grep -c : /proc/net/dev)\" = 1"
+    count = 'test "$(grep -c : /proc/net/dev)" = 1'
     workplace.dockerfile(HEAD + f"# spec.env:9  step\nRUN --network=none {count}\n")
     built = workplace.build(docker_engine, make_plan(uuid.uuid4().hex))
     docker("image", "rm", "--force", built.reference)
@@ -119,7 +119,7 @@ def test_two_builds_at_once_give_one_image(docker_engine: DockerEngine, tmp_path
         places.append(Workplace(tmp_path / name))
     engines = [DockerEngine.connect(TEST_IMAGE) for _ in places]
     with ThreadPoolExecutor(2) as pool:
-        results = list(pool.map(lambda pair: pair[0].build(pair[1], plan), zip(places, engines)))
+        results = list(pool.map(lambda p, e: p.build(e, plan), places, engines))
     assert results[0].digest == results[1].digest
     docker("image", "rm", "--force", results[0].reference)
 
@@ -135,7 +135,7 @@ BUILDER = """
 import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-from conftest import Silent, TEST_IMAGE, make_plan
+from docker_room import Silent, TEST_IMAGE, make_plan
 from envspec.build.docker import DockerEngine
 class Telling(Silent):
     def line(self, text):

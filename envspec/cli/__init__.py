@@ -1,0 +1,1 @@
+"""The command line: arguments in, exit code out, no logic."""

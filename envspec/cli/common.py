@@ -1,0 +1,100 @@
+"""What verbs share: arguments, drawing findings, exit codes, endings by signal."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+import click
+
+from envspec import render
+from envspec.diagnostics import Diagnostic, DiagnosticError, in_order
+from envspec.source import SourceFile
+
+GOOD, FINDINGS, BLOCKED = 0, 1, 4
+TEXT, JSON = "text", "json"
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def spec_argument(function: _Function) -> _Function:
+    """`[SPEC]`, by default `spec.env` in the current folder."""
+    kind = click.Path(path_type=Path, dir_okay=False)
+    return click.argument("spec", type=kind, default="spec.env")(function)
+
+
+def format_option(function: _Function) -> _Function:
+    """`--format text|json`."""
+    choice = click.Choice([TEXT, JSON])
+    text = "How to print findings and results; JSON goes to stdout."
+    return click.option("--format", "form", type=choice, default=TEXT, help=text)(function)
+
+
+def quiet_option(function: _Function) -> _Function:
+    """`-q`."""
+    return click.option("-q", "--quiet", is_flag=True, help="No progress, only results.")(function)
+
+
+def frozen_option(function: _Function) -> _Function:
+    """`--frozen`."""
+    text = "Refuse to resolve: the lock must be there and fresh."
+    return click.option("--frozen", is_flag=True, help=text)(function)
+
+
+def resolver_option(function: _Function) -> _Function:
+    """`--resolver`."""
+    choice = click.Choice(["uv", "pip-tools"])
+    text = "Who resolves, where a lock has to be made. Default: uv."
+    return click.option("--resolver", type=choice, default=None, help=text)(function)
+
+
+def colour(stream: Any) -> bool:
+    """Colour only for people, and not for those who said no (no-color.org)."""
+    return (
+        bool(stream.isatty())
+        and not os.environ.get("NO_COLOR")
+        and os.environ.get("TERM") != "dumb"
+    )
+
+
+def show(findings: Sequence[Diagnostic], form: str) -> None:
+    """Draw findings: text on stderr, or JSON on stdout."""
+    if form == JSON:
+        click.echo(json.dumps(render.document(findings), indent=2, ensure_ascii=False))
+    elif findings:
+        text = render.text(findings, colour=colour(sys.stderr))
+        click.echo(text + render.summary(findings), err=True)
+
+
+@contextmanager
+def findings(spec: Path, form: str) -> Iterator[None]:
+    """Within, findings that stop the work are drawn and end the command with status 1.
+
+    Ctrl-C and SIGTERM do the same, after everything on the way out has cleaned up.
+    """
+    from envspec.build.interrupt import terminable
+
+    try:
+        with terminable():
+            yield
+    except DiagnosticError as error:
+        _end(in_order(error.diagnostics), form)
+    except KeyboardInterrupt:
+        stopped = Diagnostic(
+            "E0901",
+            "stopped before the end",
+            SourceFile(str(spec), ""),
+            cause="nothing is left running, and no output was half-written",
+            hint="run the same command again; what was fetched and built is kept",
+        )
+        _end((stopped,), form)
+
+
+def _end(findings_: Sequence[Diagnostic], form: str) -> NoReturn:
+    show(findings_, form)
+    sys.exit(FINDINGS)

@@ -1,0 +1,34 @@
+"""Progress for verbs: nothing is imported unless somebody is looking."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from envspec.build.protocol import Reporter
+
+
+class _Silent:
+    def stage(self, title: str) -> None:
+        """Say nothing."""
+
+    def advance(self, done: int, total: int, unit: str = "") -> None:
+        """Say nothing."""
+
+    def line(self, text: str) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def reporting(*, quiet: bool) -> Iterator[Reporter]:
+    """A live line on stderr where that is a terminal; silence elsewhere or on request."""
+    if quiet or not sys.stderr.isatty():
+        yield _Silent()
+        return
+    from envspec.report.progress import Live
+
+    with Live() as live:
+        yield live

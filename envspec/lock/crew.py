@@ -1,0 +1,71 @@
+"""A few jobs at a time, their progress told from one thread, and an end that does not wait."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from queue import Empty, SimpleQueue
+
+from envspec.build.protocol import Reporter
+from envspec.lock.transfer import Desk
+
+_Event = int | str | BaseException | None
+
+
+class _StoppedError(Exception):
+    """Raised in a job when the crew no longer wants its result."""
+
+
+def run(jobs: Iterable[Callable[[Desk], None]], total: int, reporter: Reporter, hands: int) -> None:
+    """Run all jobs, ``hands`` at a time; ``total`` is the bytes they will move, if known.
+
+    The first failure is raised at once and stops the rest. So does Ctrl-C: the threads are
+    daemons and see at their next chunk that nobody waits, so a stalled server delays no exit.
+    """
+    todo: SimpleQueue[Callable[[Desk], None]] = SimpleQueue()
+    events: SimpleQueue[_Event] = SimpleQueue()
+    stopped = threading.Event()
+    pending = 0
+    for job in jobs:
+        todo.put(job)
+        pending += 1
+
+    def moved(count: int) -> None:
+        if stopped.is_set() and count > 0:
+            raise _StoppedError
+        events.put(count)
+
+    def work() -> None:
+        desk = Desk(moved, events.put)
+        while not stopped.is_set():
+            try:
+                job = todo.get_nowait()
+            except Empty:
+                return
+            try:
+                job(desk)
+            except BaseException as error:
+                events.put(error)
+            else:
+                events.put(None)
+
+    threads = [threading.Thread(target=work, daemon=True) for _ in range(min(hands, pending))]
+    for thread in threads:
+        thread.start()
+    done = 0
+    try:
+        while pending:
+            event = events.get()
+            if isinstance(event, BaseException):
+                raise event
+            if event is None:
+                pending -= 1
+            elif isinstance(event, str):
+                reporter.line(event)
+            else:
+                done += event
+                reporter.advance(min(done, total), total, "B")
+    finally:
+        stopped.set()
+        for thread in threads:
+            thread.join(timeout=0.2)

@@ -1,0 +1,259 @@
+"""The phases in order. I/O stands at the two ends; everything between is a pure function.
+
+load → (lock) → lower → emit → publish
+                   └→ fetch → build → climb → report
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from envspec import rules
+from envspec.diagnostics import Diagnostic, DiagnosticError, has_errors
+from envspec.emit import publish
+from envspec.emit.outputs import MANIFEST, outputs
+from envspec.facts.nixpkgs import nixpkgs
+from envspec.language.parse import MAX_BYTES, parse
+from envspec.language.resolve import resolve
+from envspec.lock import file as lock_file
+from envspec.lock.inputs import difference
+from envspec.lock.model import Lock
+from envspec.lock.request import resolution_inputs
+from envspec.model import Spec
+from envspec.placing import placed
+from envspec.plan.lower import lower
+from envspec.plan.model import Plan
+from envspec.source import SourceFile, Span
+
+if TYPE_CHECKING:
+    from envspec.build.protocol import Reporter
+
+LOCK_NAME = "spec.lock"
+MAX_SCRIPT = 1 << 20
+
+
+class Loaded(NamedTuple):
+    """A spec that was read, resolved and checked; ``findings`` are warnings only."""
+
+    path: Path
+    source: SourceFile
+    spec: Spec
+    findings: tuple[Diagnostic, ...]
+
+    @property
+    def lock_path(self) -> Path:
+        """Where the lock of this spec is."""
+        return self.path.with_name(LOCK_NAME)
+
+    @property
+    def home(self) -> Span:
+        """Where findings about the spec as a whole point: its `project` statement."""
+        span = self.spec.project.span
+        end = self.source.text.find("\n", span.start)
+        return Span(span.start, min(span.end, end if end > 0 else span.end))
+
+
+class Compiled(NamedTuple):
+    """A plan and the files that stand for it."""
+
+    plan: Plan
+    files: dict[str, str]
+    lock_text: str
+
+
+def load(path: Path) -> Loaded:
+    """Read, parse, resolve and check a spec.
+
+    Raises:
+        DiagnosticError: E0902 (unreadable), E01.., E02.., E03..
+    """
+    source = SourceFile(str(path), _read(path, MAX_BYTES, "E0902", "the spec"))
+    spec = resolve(parse(source), source)
+    findings = rules.check(spec, source)
+    if has_errors(findings):
+        raise DiagnosticError(findings)
+    return Loaded(path, source, spec, findings)
+
+
+def read_lock(loaded: Loaded) -> tuple[Lock, str] | None:
+    """The spec's lock and its text; None where there is none.
+
+    Raises:
+        DiagnosticError: E0402 (stale), E0407 (unreadable).
+    """
+    path = loaded.lock_path
+    if not path.exists():
+        return None
+    text = _read(path, lock_file.MAX_LENGTH, "E0407", "the lock")
+    lock = lock_file.loads(text, SourceFile(str(path), text))
+    changes = difference(lock.inputs, resolution_inputs(loaded.spec))
+    if changes:
+        more = f", and {len(changes) - 3} more" if len(changes) > 3 else ""
+        raise DiagnosticError.of(
+            "E0402",
+            f"`{path.name}` does not belong to this spec any more",
+            source=loaded.source,
+            span=_changed_span(loaded, changes[0]),
+            label="changed since the lock was written",
+            cause="; ".join(changes[:3]) + more,
+            hint=f"run `envspec lock {loaded.path}`",
+        )
+    return lock, text
+
+
+def _changed_span(loaded: Loaded, change: str) -> Span:
+    """The statement that a sentence of `difference` is about."""
+    key = change.split(":", 1)[0]
+    kind, _, name = key.partition(" ")
+    spec = loaded.spec
+    if kind == "package":
+        return next((p.span for p in spec.packages if p.name == name), loaded.home)
+    if kind == "index":
+        return next((i.span for i in spec.indexes if i.name == name), loaded.home)
+    places = {
+        "base": spec.platform.base_span,
+        "python": spec.platform.python_span,
+        "source": spec.project.source.span,
+        "accelerator": spec.accelerator.span,
+    }
+    return places.get(kind, loaded.home)
+
+
+def locked(
+    loaded: Loaded, reporter: Reporter, *, frozen: bool = False, resolver: str | None = None
+) -> tuple[Lock, str]:
+    """The spec's lock; resolved and written first where there is none.
+
+    Raises:
+        DiagnosticError: E0401 (none, under ``frozen``), E0402, E0403 to E0407, E0501.
+    """
+    found = read_lock(loaded)
+    if found is not None:
+        return found
+    if frozen:
+        raise DiagnosticError.of(
+            "E0401",
+            f"there is no `{LOCK_NAME}` beside the spec",
+            source=loaded.source,
+            span=loaded.home,
+            cause="`--frozen` never resolves, so that nothing changes behind your back",
+            hint=f"run `envspec lock {loaded.path}` and commit the lock",
+        )
+    return write_lock(loaded, reporter, resolver=resolver)
+
+
+def write_lock(
+    loaded: Loaded, reporter: Reporter, *, resolver: str | None = None
+) -> tuple[Lock, str]:
+    """Resolve the spec anew and write its lock."""
+    from envspec.lock.make import make
+
+    with placed(loaded.source, loaded.home):
+        lock = make(loaded.spec, loaded.source, loaded.path.parent, reporter, resolver)
+        text = lock_file.dumps(lock)
+        publish.write_file(loaded.lock_path, text)
+    return lock, text
+
+
+def compiled(loaded: Loaded, lock: Lock, lock_text: str) -> Compiled:
+    """The plan and every output. Pure but for the scripts that entries name.
+
+    Raises:
+        DiagnosticError: E0207 (a script is not there), E0603.
+    """
+    scripts = _scripts(loaded)
+    with placed(loaded.source, loaded.home):
+        plan = lower(loaded.spec, lock, scripts, nixpkgs(), loaded.source)
+        files = outputs(plan, loaded.source.text, lock_text)
+    return Compiled(plan, files, lock_text)
+
+
+def write(loaded: Loaded, made: Compiled, folder: Path) -> bool:
+    """Publish the outputs as a set. False where the folder already holds them."""
+    with placed(loaded.source, loaded.home):
+        return publish.publish(folder, made.files, frozenset(made.files) | _past_names(folder))
+
+
+def check_fresh(loaded: Loaded, made: Compiled, folder: Path) -> None:
+    """Compare a folder with what compiling gives now, and write nothing.
+
+    Raises:
+        DiagnosticError: E0602 naming the files that differ.
+    """
+    wrong = publish.stale(folder, made.files)
+    if wrong:
+        more = f" and {len(wrong) - 5} more" if len(wrong) > 5 else ""
+        raise DiagnosticError.of(
+            "E0602",
+            f"`{folder}` is not what this spec compiles to",
+            source=loaded.source,
+            span=loaded.home,
+            cause=f"different, missing or left over: {', '.join(wrong[:5])}{more}",
+            hint=f"run `envspec compile {loaded.path}` and commit the outputs",
+        )
+
+
+def _past_names(folder: Path) -> frozenset[str]:
+    """Names in the manifest of an earlier version's set, which may have had other files."""
+    import json
+
+    try:
+        data = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        return frozenset(str(name) for name in data["files"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return frozenset()
+
+
+def _scripts(loaded: Loaded) -> Mapping[str, bytes]:
+    scripts: dict[str, bytes] = {}
+    root = loaded.path.parent.resolve()
+    for entry in loaded.spec.entries:
+        if not entry.script or entry.script in scripts:
+            continue
+        path = (root / entry.script).resolve()
+        try:
+            if not path.is_relative_to(root) or not path.is_file():
+                raise FileNotFoundError
+            scripts[entry.script] = path.read_bytes()
+        except OSError:
+            raise DiagnosticError.of(
+                "E0207",
+                f"there is no file `{entry.script}` beside the spec",
+                source=loaded.source,
+                span=entry.span,
+                label="this entry runs it",
+                hint="a script is a file in the spec's folder or below, not a link out of it",
+            ) from None
+        if len(scripts[entry.script]) > MAX_SCRIPT:
+            raise DiagnosticError.of(
+                "E0207",
+                f"`{entry.script}` is larger than 1 MiB",
+                source=loaded.source,
+                span=entry.span,
+                hint="data belongs into the source archive",
+            )
+    return scripts
+
+
+def _read(path: Path, limit: int, code: str, what: str) -> str:
+    """A text file, or a finding that says why it cannot be read."""
+    source = SourceFile(str(path), "")
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(4 * limit + 1)
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        title = f"{what} is not UTF-8 at byte {error.start}"
+        hint = "save it as UTF-8"
+    except OSError as error:
+        title = f"cannot read {what}: {(error.strerror or 'unknown error').lower()}"
+        hint = "name a spec file, such as `envspec compile spec.env`"
+    raise DiagnosticError.of(code, title, source=source, span=Span(0, 0), hint=hint)
+
+
+def sha256(text: str) -> str:
+    """Digest of a text."""
+    return hashlib.sha256(text.encode()).hexdigest()

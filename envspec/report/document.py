@@ -1,0 +1,96 @@
+"""`report.json`, schema 1: the whole of a verification as plain data. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from envspec import __version__
+from envspec.build.protocol import Built, EngineInfo
+from envspec.plan.model import Plan
+from envspec.verify.claims import HALLUCINATIONS, scores
+from envspec.verify.pyramid import Outcome
+from envspec.verify.verdicts import BLOCKED, ERROR, FAIL, Rung
+
+SCHEMA = 1
+
+
+class Subject(NamedTuple):
+    """What was verified: digests are sha256 in hexadecimal."""
+
+    spec: str
+    spec_sha256: str
+    lock_sha256: str
+    plan_sha256: str
+    build_digest: str
+
+
+def document(
+    subject: Subject,
+    plan: Plan,
+    info: EngineInfo,
+    why: str,
+    built: Built,
+    outcome: Outcome,
+    findings: list[dict[str, Any]],
+) -> dict[str, Any]:
+    """The report. ``why`` says why this engine was chosen; ``findings`` are compile findings."""
+    return {
+        "schema": SCHEMA,
+        "envspec": __version__,
+        "spec": subject._asdict(),
+        "project": plan.project,
+        "engine": {
+            "name": info.name,
+            "version": info.version,
+            "chosen": why,
+            "isolation": info.isolation,
+            "weaknesses": list(info.weaknesses),
+            "base": f"{plan.base.name}@{plan.base.digest}",
+            "base_substituted": built.base_substituted,
+            "reference": built.reference,
+            "digest": built.digest,
+            "reused": built.reused,
+            "build_seconds": round(built.seconds, 3),
+        },
+        "verdict": verdict(outcome),
+        "rungs": {name: _rung(rung) for name, rung in outcome.rungs.items()},
+        "claims": [j._asdict() for j in outcome.judgements],
+        "scores": scores(outcome.judgements),
+        "source_changed": list(outcome.source_changed),
+        "identity": _identity(outcome.identity),
+        "network": [e.name for e in plan.entries if e.network],
+        "evidence": [e._asdict() for e in outcome.evidence],
+        "findings": findings,
+    }
+
+
+def dumps(report: Mapping[str, Any]) -> str:
+    """The report as text."""
+    return json.dumps(report, indent=2, ensure_ascii=False) + "\n"
+
+
+def verdict(outcome: Outcome) -> str:
+    """`fail` where a rung failed, broke, or the spec said what is not so; `blocked` where
+    something could not be checked; `pass` otherwise."""
+    rungs = {r.verdict for r in outcome.rungs.values()}
+    lies = any(j.verdict in HALLUCINATIONS for j in outcome.judgements)
+    if rungs & {FAIL, ERROR} or lies or outcome.source_changed:
+        return FAIL
+    return BLOCKED if BLOCKED in rungs else "pass"
+
+
+def _rung(rung: Rung) -> dict[str, Any]:
+    return {
+        "verdict": rung.verdict,
+        "cause": rung.cause or None,
+        "reason": rung.reason,
+        "evidence": list(rung.evidence),
+        "details": rung.details,
+    }
+
+
+def _identity(identity: Mapping[str, Any]) -> dict[str, Any]:
+    """The identity without the hash of every source file, which stands in its evidence."""
+    return {k: v for k, v in identity.items() if k != "tree"}

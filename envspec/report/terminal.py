@@ -1,0 +1,107 @@
+"""The report as a table for people. With `progress`, the only importer of rich."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TextIO
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+_TONES = {
+    "pass": "green",
+    "confirmed": "green",
+    "fail": "red",
+    "error": "red",
+    "overclaim": "red",
+    "mismatch": "red",
+    "blocked": "yellow",
+    "inconclusive": "yellow",
+    "underclaim": "yellow",
+}
+_TITLES = {
+    "c0_static": ("C0 static", "every import is there"),
+    "c0_live": ("C0 live", "every import loads"),
+    "c1": ("C1", "it runs on CPU"),
+    "c2_static": ("C2 static", "the binaries fit"),
+    "c2_live": ("C2 live", "the GPU is seen"),
+    "c3": ("C3", "a kernel runs"),
+    "c4": ("C4", "it runs distributed"),
+}
+
+
+def print_report(report: Mapping[str, Any], stream: TextIO, *, colour: bool) -> None:
+    """The engine and its weaknesses first, then the rungs, the claims and the verdict."""
+    console = Console(
+        file=stream,
+        force_terminal=colour,
+        no_color=not colour,
+        highlight=False,
+        width=None if stream.isatty() else 110,
+    )
+    _print_engine(console, report["engine"], report["project"])
+    console.print(_rungs(report["rungs"]))
+    console.print(_claims(report["claims"]))
+    _print_verdict(console, report)
+
+
+def _print_engine(console: Console, engine: Mapping[str, Any], project: str) -> None:
+    console.print(f"[bold]{escape(project)}[/bold] on the {engine['name']} engine")
+    console.print(f"  {escape(engine['chosen'])}", style="dim")
+    if engine["base_substituted"]:
+        console.print(
+            f"  base replaced: {escape(engine['base_substituted'])} stands in for "
+            f"{escape(engine['base'])}",
+            style="yellow",
+        )
+    for weakness in engine["weaknesses"]:
+        console.print(f"  weaker: {escape(weakness)}", style="yellow")
+
+
+def _table(*headers: str) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, title_justify="left")
+    for header in headers:
+        table.add_column(header, overflow="fold")
+    return table
+
+
+def _rungs(rungs: Mapping[str, Any]) -> Table:
+    table = _table("rung", "asks", "verdict", "what was seen")
+    for name, rung in rungs.items():
+        title, question = _TITLES[name]
+        cause = f" ({rung['cause']})" if rung["cause"] else ""
+        table.add_row(title, question, _toned(rung["verdict"], cause), escape(rung["reason"]))
+    return table
+
+
+def _claims(claims: list[Mapping[str, Any]]) -> Table:
+    table = _table("C5 claim", "claimed", "observed", "verdict", "note")
+    for claim in claims:
+        table.add_row(
+            claim["name"],
+            escape(claim["claimed"] or "–"),
+            escape(claim["observed"] or "–"),
+            _toned(claim["verdict"]),
+            escape(claim["note"]),
+        )
+    return table
+
+
+def _toned(verdict: str, suffix: str = "") -> str:
+    tone = _TONES.get(verdict, "dim")
+    return f"[{tone}]{verdict}{suffix}[/{tone}]"
+
+
+def _print_verdict(console: Console, report: Mapping[str, Any]) -> None:
+    scores = report["scores"]
+    for path in report["source_changed"][:10]:
+        console.print(f"changed by a run: {escape(path)}", style="red")
+    if report["network"]:
+        console.print(f"network was on for: {escape(', '.join(report['network']))}", style="yellow")
+    counts = (
+        f"{scores['confirmed']} of {scores['stated']} stated claims confirmed, "
+        f"{scores['overclaims']} overclaims, {scores['mismatches']} mismatches, "
+        f"{scores['inconclusive']} inconclusive"
+    )
+    console.print(f"verdict: {_toned(report['verdict'])}   {counts}")

@@ -1,0 +1,234 @@
+"""The pyramid: which rung runs when, and what it may be skipped for.
+
+A failed rung never stops the later ones: a reader wants to know everything that is wrong. A rung
+that could not be checked is blocked and says why; it is never a pass.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from envspec.build.protocol import Built, Engine, Mount, Reporter
+from envspec.plan import model as plan
+from envspec.plan.model import Entry, Plan
+from envspec.verify import binaries, judge, verdicts
+from envspec.verify.claims import Judgement, Seen
+from envspec.verify.claims import judge as judge_claims
+from envspec.verify.judge import Ran
+from envspec.verify.results import Observation
+from envspec.verify.session import Evidence, Session
+from envspec.verify.verdicts import Rung
+
+CLAIMABLE = (
+    "python_path",
+    "python_version",
+    "torch_version",
+    "cuda_available",
+    "gpu_count",
+    "c0_missing",
+    "c0",
+    "c1",
+    "c2",
+    "c3",
+    "c4",
+)
+STATIC_SECONDS = 600.0
+LIVE_SECONDS = 600.0
+LIVE_SECONDS_EACH = 120.0
+IDENTITY_SECONDS = 180.0
+KERNEL_SECONDS = 300.0
+
+
+class Outcome(NamedTuple):
+    """Everything a verification found."""
+
+    rungs: dict[str, Rung]
+    judgements: list[Judgement]
+    evidence: list[Evidence]
+    identity: dict[str, Any]
+    source_changed: tuple[str, ...]
+
+
+def climb(
+    subject: Plan,
+    engine: Engine,
+    built: Built,
+    mounts: tuple[Mount, ...],
+    gpus: int,
+    logs: Path,
+    reporter: Reporter,
+) -> Outcome:
+    """Run every rung that can be run here, in order, and judge the claims.
+
+    ``mounts`` show the probes, pyright and the entries' scripts; ``gpus`` is how many GPUs the
+    host has; ``logs`` is an existing folder for the evidence.
+    """
+    session = Session(subject, engine, built, mounts, logs, reporter)
+    cuda = subject.accelerator.kind == "cuda"
+    reporter.stage("identity")
+    identity = _identity(session, "identity", gpus=cuda and gpus > 0)
+    before = _state(identity)
+    rungs: dict[str, Rung] = {}
+    reporter.stage("C0 static")
+    static = _c0_static(session)
+    rungs["c0_static"] = judge.c0_static(static, ("c0_static",))
+    reporter.stage("C0 live")
+    rungs["c0_live"] = _c0_live(session, static)
+    reporter.stage("C1")
+    rungs["c1"] = _c1(session)
+    rungs["c2_static"] = binaries.judge(subject, identity.observed, ("identity",))
+    rungs.update(_gpu_rungs(session, identity, gpus))
+    reporter.stage("C5")
+    interpreter = _interpreter(session, identity)
+    after = _state(_identity(session, "identity-after", frameworks=False))
+    changed = _changed(before, after)
+    seen = Seen(rungs, identity.observed, interpreter, gpus > 0, subject.accelerator.kind)
+    judgements = judge_claims(subject.claims, seen, CLAIMABLE)
+    return Outcome(rungs, judgements, session.evidence, identity.observed, changed)
+
+
+def _identity(
+    session: Session, name: str, *, python: str = "", gpus: bool = False, frameworks: bool = True
+) -> Observation:
+    config = {
+        "python": python or session.locate(plan.INTERPRETER),
+        "environment": session.environment(gpus=gpus),
+        "gpus": gpus,
+        "frameworks": frameworks,
+        "tree": session.locate(plan.SOURCE),
+    }
+    return session.run(name, "identity", config, seconds=IDENTITY_SECONDS, gpus=gpus)
+
+
+def _c0_static(session: Session) -> Observation:
+    config = {
+        "python": session.locate(plan.INTERPRETER),
+        "source": session.locate(plan.SOURCE),
+        "import_roots": [session.locate(r) for r in session.plan.import_roots],
+        "pyright": {
+            "node": session.locate(f"{plan.NODE}/bin/node"),
+            "script": session.locate(f"{plan.PYRIGHT}/index.js"),
+        },
+        "scratch": "/tmp",  # noqa: S108 - the sandbox's own scratch folder
+        "optional": [o.name for o in session.plan.optional_imports],
+    }
+    return session.run("c0_static", "c0_static", config, seconds=STATIC_SECONDS)
+
+
+def _c0_live(session: Session, static: Observation) -> Rung:
+    if not static.usable:
+        reason = "the imports are not known: C0 static gave no result"
+        return verdicts.broken("c0_live", reason, ("c0_static",))
+    names = live_names(static.observed, [o.name for o in session.plan.optional_imports])
+    config = {
+        "python": session.locate(plan.INTERPRETER),
+        "environment": session.environment(),
+        "cwd": session.locate(plan.SOURCE),
+        "names": names,
+        "seconds_each": LIVE_SECONDS_EACH,
+        "workers": 2,
+    }
+    observation = session.run("c0_live", "c0_live", config, seconds=LIVE_SECONDS)
+    return judge.c0_live(observation, ("c0_live",), names)
+
+
+def live_names(observed: dict[str, Any], optional: list[str]) -> list[str]:
+    """Top-level names that must load: what the source requires of others, and its own packages
+    that it imports by name. Declared optional and guarded imports are not among them."""
+    excused = {name.split(".")[0] for name in optional}
+    names = set()
+    for item in observed.get("imports") or []:
+        wanted = item.get("kind") == "required" and item.get("origin") != "stdlib"
+        if wanted and item.get("top") and item["top"] not in excused:
+            names.add(str(item["top"]))
+    return sorted(names)
+
+
+def _c1(session: Session) -> Rung:
+    chosen = [e for e in session.plan.entries if e.level == "c1"]
+    if not chosen:
+        return verdicts.not_applicable("c1", "the spec has no entry of level c1")
+    return judge.entries("c1", [_entry(session, e) for e in chosen])
+
+
+def _entry(session: Session, entry: Entry, *, gpus: bool = False) -> Ran:
+    name = f"{entry.level}-{entry.name}"
+    config = {
+        "argv": [session.locate(a) for a in entry.argv],
+        "cwd": session.locate(plan.SOURCE),
+        "environment": session.environment(dict(entry.environment), gpus=gpus),
+        "output_limit": 65536,
+        "source_roots": [session.locate(plan.SOURCE), session.locate(plan.ENTRIES)],
+    }
+    observation = session.run(
+        name, "c1_entry", config, seconds=entry.timeout, gpus=gpus, network=entry.network
+    )
+    return Ran(entry, observation, name)
+
+
+def _gpu_rungs(session: Session, identity: Observation, gpus: int) -> dict[str, Rung]:
+    names = ("c2_live", "c3", "c4")
+    if session.plan.accelerator.kind == "none":
+        return {n: verdicts.not_applicable(n, "the spec says `accelerator none`") for n in names}
+    if gpus == 0:
+        reason = "this machine has no GPU"
+        return {n: verdicts.blocked(n, verdicts.HARDWARE, reason) for n in names}
+    rungs = {"c2_live": judge.c2_live(identity, ("identity",))}
+    rungs["c3"] = _c3(session)
+    if gpus < 2:
+        reason = "this machine has one GPU, a collective needs two"
+        rungs["c4"] = verdicts.blocked("c4", verdicts.HARDWARE, reason)
+    else:
+        rungs["c4"] = _c4(session)
+    return rungs
+
+
+def _c3(session: Session) -> Rung:
+    config = {
+        "python": session.locate(plan.INTERPRETER),
+        "environment": session.environment(gpus=True),
+        "device": 0,
+    }
+    kernel = session.run("c3_kernel", "c3_kernel", config, seconds=KERNEL_SECONDS, gpus=True)
+    chosen = [e for e in session.plan.entries if e.level == "c3"]
+    return judge.c3(kernel, ("c3_kernel",), [_entry(session, e, gpus=True) for e in chosen])
+
+
+def _c4(session: Session) -> Rung:
+    config = {
+        "python": session.locate(plan.INTERPRETER),
+        "environment": session.environment(gpus=True),
+        "processes": 2,
+        "backend": "nccl",
+    }
+    name = "c4_collective"
+    collective = session.run(name, name, config, seconds=KERNEL_SECONDS, gpus=True)
+    chosen = [e for e in session.plan.entries if e.level == "c4"]
+    return judge.c4(collective, (name,), [_entry(session, e, gpus=True) for e in chosen])
+
+
+def _interpreter(session: Session, identity: Observation) -> bool | None:
+    """Whether the interpreter that the spec claims is this environment's."""
+    claimed = next((c.value for c in session.plan.claims if c.name == "python_path"), None)
+    if claimed is None or not identity.usable:
+        return None
+    if claimed == plan.INTERPRETER:
+        return bool(identity.observed.get("executable"))
+    tried = _identity(session, "identity-claimed", python=session.locate(claimed), frameworks=False)
+    return tried.usable and tried.observed.get("prefix") == identity.observed.get("prefix")
+
+
+def _state(observation: Observation) -> dict[str, str]:
+    """Digest of the package set and of each source file, to see whether a run changed them."""
+    seen = observation.observed
+    files = seen.get("tree") or {}
+    return {
+        "packages": str(seen.get("packages_digest")),
+        **{str(k): str(v) for k, v in files.items()},
+    }
+
+
+def _changed(before: dict[str, str], after: dict[str, str]) -> tuple[str, ...]:
+    names = before.keys() | after.keys()
+    return tuple(sorted(n for n in names if before.get(n) != after.get(n)))
