@@ -14,10 +14,10 @@ from envspec.cli import common
 @common.format_option
 def command(spec: Path, form: str) -> None:
     """Find what is wrong in a spec, without resolving or building."""
-    from envspec import pipeline
+    from envspec.pipeline import load
 
     with common.findings(spec, form):
-        loaded = pipeline.load(spec)
+        loaded = load.load(spec)
         common.show(loaded.findings, form)
         if form == common.TEXT:
             click.echo(f"{spec}: no errors")

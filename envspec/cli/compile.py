@@ -37,19 +37,20 @@ def command(
 
     Where no lock is beside the spec, it is resolved and written first.
     """
-    from envspec import pipeline
+    from envspec.pipeline import compile as compiling
+    from envspec.pipeline import load
     from envspec.cli.progress import reporting
 
     with common.findings(spec, form), reporting(quiet=quiet) as reporter:
-        loaded = pipeline.load(spec)
-        lock, text = pipeline.locked(loaded, reporter, frozen=frozen or check, resolver=resolver)
-        made = pipeline.compiled(loaded, lock, text)
+        loaded = load.load(spec)
+        lock, text = load.locked(loaded, reporter, frozen=frozen or check, resolver=resolver)
+        made = compiling.compiled(loaded, lock, text)
         folder = output or Path("generated") / made.plan.project
         if check:
-            pipeline.check_fresh(loaded, made, folder)
+            compiling.check_fresh(loaded, made, folder)
             said = "fresh"
         else:
-            said = "written" if pipeline.write(loaded, made, folder) else "unchanged"
+            said = "written" if compiling.write(loaded, made, folder) else "unchanged"
         common.show(loaded.findings, form)
         if form == common.TEXT:
             click.echo(f"{folder}: {said} ({len(made.files)} files)")

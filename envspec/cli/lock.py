@@ -16,12 +16,12 @@ from envspec.cli import common
 @common.quiet_option
 def command(spec: Path, resolver: str | None, form: str, quiet: bool) -> None:
     """Resolve the spec and write its lock, `spec.lock`, beside it."""
-    from envspec import pipeline
+    from envspec.pipeline import load
     from envspec.cli.progress import reporting
 
     with common.findings(spec, form), reporting(quiet=quiet) as reporter:
-        loaded = pipeline.load(spec)
-        lock, _ = pipeline.write_lock(loaded, reporter, resolver=resolver)
+        loaded = load.load(spec)
+        lock, _ = load.write_lock(loaded, reporter, resolver=resolver)
         common.show(loaded.findings, form)
         if form == common.TEXT:
             click.echo(f"{loaded.lock_path}: {len(lock.packages)} packages, {lock.resolver}")

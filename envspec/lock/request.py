@@ -1,35 +1,89 @@
-"""The spec's part in a resolution: what decides it, in a form that a lock can keep. Pure."""
+"""What a resolver is asked and what it answers, whichever resolver it is."""
 
 from __future__ import annotations
 
-from envspec.lock.inputs import Inputs
-from envspec.model import Package, Spec
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
+
+from envspec.lock.indexes import PYPI
+from envspec.lock.listing import local_path
+from envspec.lock.model import LockedPackage
+from envspec.source import SourceFile, Span
 
 
-def resolution_inputs(spec: Spec) -> Inputs:
-    """Key and value of everything in the spec that a lock depends on, in the spec's order.
+class PackageRequest(NamedTuple):
+    """One line of ``packages``: a PEP 503 name, a PEP 440 specifier (may be empty), the alias
+    of the only index it may come from (``""``: the default), extras, and where it stands."""
 
-    Claims, entries and reasons are not among them: changing those needs no new lock.
+    name: str
+    specifier: str = ""
+    index: str = ""
+    extras: tuple[str, ...] = ()
+    span: Span = Span(0, 0)
+
+    @property
+    def requirement(self) -> str:
+        """The PEP 508 form."""
+        extras = f"[{','.join(self.extras)}]" if self.extras else ""
+        return f"{self.name}{extras}{self.specifier}"
+
+    @property
+    def alias(self) -> str:
+        """The index that this package comes from."""
+        return self.index or PYPI
+
+
+class Request(NamedTuple):
+    """All packages of a spec and the machine they are for.
+
+    ``python`` is ``3.11``, ``platform`` ``linux/amd64`` or ``linux/arm64``, ``glibc`` the
+    oldest version they must run on, as ``2.28``. ``indexes`` maps declared aliases to
+    addresses. ``sdists_allowed`` names packages that may come as source archives. ``source``
+    and ``fallback`` are where findings point to that belong to no package line.
     """
-    platform, source = spec.platform, spec.project.source
-    accelerator = spec.accelerator
-    digest = f"@{platform.base_digest}" if platform.base_digest else ""
-    came_from = f" from {source.index}" if source.index else ""
-    inputs = [
-        ("platform", platform.os_arch),
-        ("base", platform.base + digest),
-        ("python", platform.python),
-        ("glibc", platform.glibc),
-        ("accelerator", f"{accelerator.kind} {accelerator.toolkit}".strip()),
-        ("source", f"{source.file} sha256 {source.sha256}{came_from}"),
-    ]
-    inputs.extend((f"index {i.name}", i.url) for i in spec.indexes)
-    inputs.extend((f"package {p.name}", requirement(p)) for p in spec.packages)
-    return tuple(inputs)
+
+    python: str
+    platform: str
+    glibc: str
+    packages: tuple[PackageRequest, ...]
+    indexes: Mapping[str, str] = MappingProxyType({})
+    sdists_allowed: frozenset[str] = frozenset()
+    source: SourceFile | None = None
+    fallback: Span = Span(0, 0)
+
+    @property
+    def aliases(self) -> dict[str, str]:
+        """Index alias by package name, for the packages that the spec names."""
+        return {package.name: package.alias for package in self.packages}
+
+    def span_of(self, name: str) -> Span:
+        """The line of the spec about a package, else the fallback."""
+        return next((p.span for p in self.packages if p.name == name), self.fallback)
 
 
-def requirement(package: Package) -> str:
-    """What the spec asks of a package: extras, specifier and index, `""` for anything."""
-    extras = f"[{','.join(package.extras)}]" if package.extras else ""
-    came_from = f"from {package.index}" if package.index else ""
-    return " ".join(part for part in (extras, package.specifier, came_from) if part)
+class Chosen(NamedTuple):
+    """A file a resolver settled on. ``sha256`` may be empty and ``size`` 0 where it was not
+    told; ``parents`` are the names that require the package, ``spec`` among them."""
+
+    name: str
+    version: str
+    filename: str
+    url: str
+    sha256: str
+    size: int
+    parents: tuple[str, ...]
+
+    @property
+    def path(self) -> Path | None:
+        """The file, where it is on this machine."""
+        return local_path(self.url)
+
+
+class Resolution(NamedTuple):
+    """A consistent set, sorted by name, and who found it."""
+
+    packages: tuple[LockedPackage, ...]
+    resolver: str
+    resolver_version: str

@@ -160,10 +160,10 @@ def test_a_larger_limit_still_fits_the_line(probe: Probe, tmp_path: Path) -> Non
     [
         "import signal, time\nfor s in (15, 2, 1): signal.signal(s, signal.SIG_IGN)\n"
         "while True: time.sleep(1)",
-        "import os, time\nfor _ in range(3):\n if os.fork() == 0: os.setpgid(0, 0)\ntime.sleep(600)",
+        "import os, time\nfor _ in range(3):\n if os.fork() == 0: os.setsid()\ntime.sleep(600)",
         "import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)",
     ],
-    ids=["ignores-signals", "leaves-the-group", "stops-itself"],
+    ids=["ignores-signals", "leaves-the-session", "stops-itself"],
 )
 def test_the_deadline_ends_what_will_not_end(probe: Probe, tmp_path: Path, code: str) -> None:
     code = "import os; open('pids', 'a').write('%d\\n' % os.getpid())\n" + code

@@ -1,21 +1,13 @@
-"""The phases in order. I/O stands at the two ends; everything between is a pure function.
-
-load → (lock) → lower → emit → publish
-                   └→ fetch → build → climb → report
-"""
+"""Reading a spec and its lock: from files to checked values."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from envspec import rules
 from envspec.diagnostics import Diagnostic, DiagnosticError, has_errors
 from envspec.emit import publish
-from envspec.emit.outputs import MANIFEST, outputs
-from envspec.facts.nixpkgs import nixpkgs
 from envspec.language.parse import MAX_BYTES, parse
 from envspec.language.resolve import resolve
 from envspec.lock import file as lock_file
@@ -24,15 +16,12 @@ from envspec.lock.model import Lock
 from envspec.lock.request import resolution_inputs
 from envspec.model import Spec
 from envspec.placing import placed
-from envspec.plan.lower import lower
-from envspec.plan.model import Plan
 from envspec.source import SourceFile, Span
 
 if TYPE_CHECKING:
     from envspec.build.protocol import Reporter
 
 LOCK_NAME = "spec.lock"
-MAX_SCRIPT = 1 << 20
 
 
 class Loaded(NamedTuple):
@@ -54,14 +43,6 @@ class Loaded(NamedTuple):
         span = self.spec.project.span
         end = self.source.text.find("\n", span.start)
         return Span(span.start, min(span.end, end if end > 0 else span.end))
-
-
-class Compiled(NamedTuple):
-    """A plan and the files that stand for it."""
-
-    plan: Plan
-    files: dict[str, str]
-    lock_text: str
 
 
 def load(path: Path) -> Loaded:
@@ -158,86 +139,6 @@ def write_lock(
     return lock, text
 
 
-def compiled(loaded: Loaded, lock: Lock, lock_text: str) -> Compiled:
-    """The plan and every output. Pure but for the scripts that entries name.
-
-    Raises:
-        DiagnosticError: E0207 (a script is not there), E0603.
-    """
-    scripts = _scripts(loaded)
-    with placed(loaded.source, loaded.home):
-        plan = lower(loaded.spec, lock, scripts, nixpkgs(), loaded.source)
-        files = outputs(plan, loaded.source.text, lock_text)
-    return Compiled(plan, files, lock_text)
-
-
-def write(loaded: Loaded, made: Compiled, folder: Path) -> bool:
-    """Publish the outputs as a set. False where the folder already holds them."""
-    with placed(loaded.source, loaded.home):
-        return publish.publish(folder, made.files, frozenset(made.files) | _past_names(folder))
-
-
-def check_fresh(loaded: Loaded, made: Compiled, folder: Path) -> None:
-    """Compare a folder with what compiling gives now, and write nothing.
-
-    Raises:
-        DiagnosticError: E0602 naming the files that differ.
-    """
-    wrong = publish.stale(folder, made.files)
-    if wrong:
-        more = f" and {len(wrong) - 5} more" if len(wrong) > 5 else ""
-        raise DiagnosticError.of(
-            "E0602",
-            f"`{folder}` is not what this spec compiles to",
-            source=loaded.source,
-            span=loaded.home,
-            cause=f"different, missing or left over: {', '.join(wrong[:5])}{more}",
-            hint=f"run `envspec compile {loaded.path}` and commit the outputs",
-        )
-
-
-def _past_names(folder: Path) -> frozenset[str]:
-    """Names in the manifest of an earlier version's set, which may have had other files."""
-    import json
-
-    try:
-        data = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        return frozenset(str(name) for name in data["files"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return frozenset()
-
-
-def _scripts(loaded: Loaded) -> Mapping[str, bytes]:
-    scripts: dict[str, bytes] = {}
-    root = loaded.path.parent.resolve()
-    for entry in loaded.spec.entries:
-        if not entry.script or entry.script in scripts:
-            continue
-        path = (root / entry.script).resolve()
-        try:
-            if not path.is_relative_to(root) or not path.is_file():
-                raise FileNotFoundError
-            scripts[entry.script] = path.read_bytes()
-        except OSError:
-            raise DiagnosticError.of(
-                "E0207",
-                f"there is no file `{entry.script}` beside the spec",
-                source=loaded.source,
-                span=entry.span,
-                label="this entry runs it",
-                hint="a script is a file in the spec's folder or below, not a link out of it",
-            ) from None
-        if len(scripts[entry.script]) > MAX_SCRIPT:
-            raise DiagnosticError.of(
-                "E0207",
-                f"`{entry.script}` is larger than 1 MiB",
-                source=loaded.source,
-                span=entry.span,
-                hint="data belongs into the source archive",
-            )
-    return scripts
-
-
 def _read(path: Path, limit: int, code: str, what: str) -> str:
     """A text file, or a finding that says why it cannot be read."""
     source = SourceFile(str(path), "")
@@ -252,8 +153,3 @@ def _read(path: Path, limit: int, code: str, what: str) -> str:
         title = f"cannot read {what}: {(error.strerror or 'unknown error').lower()}"
         hint = "name a spec file, such as `envspec compile spec.env`"
     raise DiagnosticError.of(code, title, source=source, span=Span(0, 0), hint=hint)
-
-
-def sha256(text: str) -> str:
-    """Digest of a text."""
-    return hashlib.sha256(text.encode()).hexdigest()

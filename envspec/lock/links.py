@@ -1,0 +1,43 @@
+"""Files of the user's find-links that a lock may name without depending on the machine.
+
+A wheel of the same name and version may differ between two machines' folders, so find-links
+decide nothing in general: they are a place for bytes whose hash is known. The one exception is a
+package pinned by ``==`` to a version with a local label (``2.13.0+cpu``), which only one index
+builds: such a file stands for the index's own.
+"""
+
+from __future__ import annotations
+
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.version import InvalidVersion, Version
+
+from envspec.lock.indexes import Indexes
+from envspec.lock.listing import IndexFile, projects_of
+from envspec.lock.request import PackageRequest, Request
+from envspec.lock.target import fits, version_of
+
+
+def linked(package: PackageRequest, request: Request, indexes: Indexes) -> tuple[IndexFile, ...]:
+    """Local wheels that stand for the one that a package line pins; often none."""
+    version = pinned_label(package.specifier)
+    if not package.index or version is None:
+        return ()
+    return tuple(
+        file
+        for file in indexes.local_files()
+        if projects_of(file.filename)[:1] == (package.name,)
+        and version_of(file.filename) == version
+        and fits(file, request)
+    )
+
+
+def pinned_label(specifier: str) -> Version | None:
+    """The version of ``==X+label``; None for any other specifier."""
+    try:
+        clauses = list(SpecifierSet(specifier))
+        if len(clauses) != 1 or clauses[0].operator not in {"==", "==="}:
+            return None
+        version = Version(clauses[0].version)
+    except (InvalidSpecifier, InvalidVersion):
+        return None
+    return version if version.local else None

@@ -1,0 +1,140 @@
+"""From a compiled spec to a report: fetch, build, climb, judge."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from envspec import render
+from envspec.build.failure import BuildFailed
+from envspec.build.protocol import Built, Engine, Reporter
+from envspec.diagnostics import DiagnosticError
+from envspec.lock.indexes import Indexes
+from envspec.lock.model import Artefact
+from envspec.lock.places import Locations
+from envspec.lock.store import Store, cache_folder
+from envspec.lock.workspace import workspace
+from envspec.pipeline.compile import Compiled
+from envspec.pipeline.load import Loaded
+from envspec.placing import line_span, placed
+from envspec.plan.document import build_digest
+from envspec.plan.model import Plan
+from envspec.report.document import Subject, document
+from envspec.source import Span
+from envspec.verify import tools
+from envspec.verify.hardware import gpu_count
+from envspec.verify.pyramid import climb
+
+
+class Machine(NamedTuple):
+    """The engine to use and the sentence that says why this one."""
+
+    engine: Engine
+    why: str
+
+
+def fetch(loaded: Loaded, plan: Plan, store: Store, reporter: Reporter) -> None:
+    """Bring every file of a plan into the store.
+
+    Raises:
+        DiagnosticError: E0501 to E0504, each at the statement that asks for the file.
+    """
+    locations = Locations(
+        Indexes({i.name: i.url for i in loaded.spec.indexes if i.url}),
+        (loaded.path.parent,),
+        loaded.source,
+        _spans(loaded, plan),
+    )
+    with placed(loaded.source, loaded.home):
+        store.fetch_all([Artefact(*f) for f in plan.files], locations, reporter)
+
+
+def _spans(loaded: Loaded, plan: Plan) -> dict[str, Span]:
+    """File name → the statement of the spec that it comes from."""
+    spec = loaded.spec
+    stated = {p.name: p.span for p in spec.packages}
+    home = spec.packages[0].span if spec.packages else loaded.home
+    spans = {w.file.file: stated.get(w.name, home) for w in plan.wheels}
+    spans[plan.installer.file.file] = loaded.home
+    spans[plan.source.archive.file] = spec.project.source.span
+    return spans
+
+
+def wheelhouse(plan: Plan, store: Store, folder: Path) -> None:
+    """Every file of a plan in a folder for each layer, as the Dockerfile expects them."""
+    for layer, files in plan.layers:
+        store.wheelhouse([Artefact(*f) for f in files], folder / layer)
+
+
+def verify(
+    loaded: Loaded, made: Compiled, machine: Machine, logs: Path, reporter: Reporter
+) -> dict[str, Any]:
+    """Build the environment, climb the pyramid and return the report. ``logs`` is a folder for
+    the evidence; it is made anew.
+
+    Raises:
+        DiagnosticError: E05.. (files), E07.. (engine, build), E0803 (tools).
+    """
+    machine.engine.sweep()
+    store = Store()
+    fetch(loaded, made.plan, store, reporter)
+    _empty(logs)
+    with workspace(cache_folder() / "work") as work, placed(loaded.source, loaded.home):
+        built = _build(loaded, made, machine.engine, store, work, logs, reporter)
+        scripts = work / "entries"
+        scripts.mkdir()
+        shown = tools.mounts(made.plan, scripts)
+        gpus = gpu_count()
+        outcome = climb(made.plan, machine.engine, built, shown, gpus, logs, reporter)
+    subject = Subject(
+        made.plan.spec,
+        _sha256(loaded.source.text),
+        _sha256(made.lock_text),
+        _sha256(made.files["plan.json"]),
+        build_digest(made.plan),
+    )
+    findings = render.document(loaded.findings)["diagnostics"]
+    info = machine.engine.info()
+    return document(subject, made.plan, info, machine.why, built, outcome, findings)
+
+
+def _build(
+    loaded: Loaded,
+    made: Compiled,
+    engine: Engine,
+    store: Store,
+    work: Path,
+    logs: Path,
+    reporter: Reporter,
+) -> Built:
+    context, files = work / "context", work / "wheels"
+    context.mkdir()
+    for name, text in made.files.items():
+        (context / name).write_text(text, encoding="utf-8", newline="\n")
+    wheelhouse(made.plan, store, files)
+    try:
+        return engine.build(made.plan, context, files, reporter, logs / "build.log")
+    except BuildFailed as failure:
+        span = line_span(loaded.source, failure.line) if failure.line else loaded.home
+        raise DiagnosticError.of(
+            failure.code,
+            failure.title,
+            source=loaded.source,
+            span=span,
+            cause=failure.cause,
+            hint=failure.hint,
+            excerpt=failure.excerpt,
+        ) from None
+
+
+def _empty(logs: Path) -> None:
+    """A folder without the evidence of an earlier run, which would be taken for this one's."""
+    logs.mkdir(parents=True, exist_ok=True)
+    for pattern in ("*.json", "*.log"):
+        for old in logs.glob(pattern):
+            old.unlink()
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
