@@ -68,19 +68,30 @@ def _draw(d: Diagnostic, pen: _Pen) -> str:
 
 
 def _excerpt(source: SourceFile, label: Label, width: int, tone: str, pen: _Pen) -> list[str]:
-    start = source.position(label.span.start)
-    line = source.line(start.line)
+    at = source.position(label.span.start)
+    line = source.line(at.line)
     if not line and not label.text:
         return []
-    room = len(line) - start.column + 1
-    length = max(1, min(label.span.end - label.span.start, room))
-    shift = max(0, start.column - _WIDEST // 2) if len(line) > _WIDEST else 0
-    shown = _visible(line.expandtabs(1)[shift : shift + _WIDEST])
-    length = min(length, max(1, len(shown) - (start.column - 1 - shift)))
-    under = " " * (start.column - 1 - shift) + pen(tone, "^" * length)
-    number = pen(_BLUE, f"{start.line:>{width}} |")
+    first = at.column - 1
+    shift = max(0, at.column - _WIDEST // 2) if len(line) > _WIDEST else 0
+    last = min(first + label.span.end - label.span.start, len(line), shift + _WIDEST)
+    shown = _visible(line[shift : shift + _WIDEST].replace("\t", " "))
+    marks = pen(tone, "^" * max(1, _columns(line[first:last])))
+    under = " " * _columns(line[shift:first]) + marks
+    number = pen(_BLUE, f"{at.line:>{width}} |")
     bar = pen(_BLUE, f"{' ' * width} |")
-    return [f"{number} {shown}", f"{bar} {under} {pen(tone, label.text)}".rstrip()]
+    return [f"{number} {shown}", f"{bar} {under} {pen(tone, _visible(label.text))}".rstrip()]
+
+
+def _columns(words: str) -> int:
+    """Columns of a terminal that a part of a source line takes, so that marks stand below it."""
+    words = _visible(words.replace("\t", " "))
+    if words.isascii():
+        return len(words)
+    from unicodedata import category, east_asian_width  # noqa: PLC0415 - rarely needed
+
+    narrow = sum(category(c) not in {"Mn", "Me"} for c in words)
+    return narrow + sum(east_asian_width(c) in "WF" for c in words)
 
 
 def _visible(words: str) -> str:

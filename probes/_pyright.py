@@ -21,6 +21,8 @@ _OUTPUT = 64 << 20
 _RULES = ("reportMissingImports", "reportMissingModuleSource")
 _COMMENT = re.compile(rb"#[^\r\n]*")
 _DIRECTIVE = re.compile(rb"pyright(?=\s*:)|type(?=\s*:\s*ignore)")
+_MARK = "envspec-shows-"
+_UNSEEN = (".", "__editable__.", _MARK)
 _SKIPPED_FOLDERS = {".git", ".hg", ".svn", "__pycache__", "node_modules"}
 
 
@@ -61,7 +63,7 @@ def read_source(root: str) -> Source:
                 skipped.append({"file": printable(relative), "reason": reason})
             else:
                 files[relative] = data
-    return Source(files, skipped[:1000], notebooks)
+    return Source(files, skipped, notebooks)
 
 
 def _read(path: str, real_root: str) -> Tuple[Optional[bytes], str]:
@@ -91,17 +93,29 @@ def _cross_out(match: "re.Match[bytes]") -> bytes:
 def write_copy(files: Dict[str, bytes], tree: str, roots: Sequence[str]) -> str:
     """Write the blunted copy and our configuration into ``tree``; the configuration's path."""
     for relative, data in files.items():
-        target = os.path.join(tree, relative)
+        target = os.path.join(tree, _shown(relative))
         os.makedirs(os.path.dirname(target), exist_ok=True)
         with open(target, "wb") as handle:
             handle.write(blunt(data))
-    return _configure(tree, [os.path.join(tree, root) if root else tree for root in roots])
+    return _configure(tree, [os.path.join(tree, _shown(root)) if root else tree for root in roots])
+
+
+def _shown(relative: str) -> str:
+    """The name in the copy: pyright leaves out what starts with a dot, whatever it is told."""
+    parts = relative.split(os.sep)
+    return os.sep.join(_MARK + part if part.startswith(_UNSEEN) else part for part in parts)
+
+
+def _original(shown: str) -> str:
+    parts = shown.split(os.sep)
+    cut = [part[len(_MARK) :] if part.startswith(_MARK) else part for part in parts]
+    return os.sep.join(cut)
 
 
 def _configure(folder: str, extra_paths: List[str]) -> str:
     settings = {
         "include": ["."],
-        "exclude": ["**/envspec-excludes-nothing"],  # an empty list brings the defaults back
+        "exclude": [],
         "extraPaths": extra_paths,
         "pythonPlatform": "Linux",
         "stubPath": "envspec-no-stubs",
@@ -207,7 +221,7 @@ def _diagnostic(item: Dict[str, Any], tree: str) -> Dict[str, Any]:
     found = re.match(r'Import "([^"]+)"', item["message"])
     if found is None:
         raise ValueError("a message of another shape")
-    file = os.path.relpath(os.path.realpath(item["file"]), os.path.realpath(tree))
+    file = _original(os.path.relpath(os.path.realpath(item["file"]), os.path.realpath(tree)))
     return {
         "file": file,
         "line": int(item["range"]["start"]["line"]) + 1,

@@ -13,7 +13,11 @@ FILES = 5000
 FILE_LIMIT = 2 << 20
 _FRAME = re.compile(r'  File "(.+)", line (\d+)(?:, in (.+))?$')
 _RAISED = re.compile(r"([^\W\d][\w.]*)(?:: (.*))?$")
-_RUNPY = re.compile(r"^\S*python[\d.]*(?:\.exe)?: No module named '?([\w.]+)'?\s*$", re.M)
+_RUNPY = re.compile(
+    r"^\S*python[\d.]*: (?:Error while finding module specification for .*: )?"
+    r"No module named '?([\w.]+)'?\)?\s*$",
+    re.MULTILINE,
+)
 _CALLS = (
     ("unexpected_keyword", r"got (?:an|some) unexpected keyword arguments? '(\w+)'"),
     ("unexpected_keyword", r"got some positional-only arguments passed as keyword.*: '(\w+)"),

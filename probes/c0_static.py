@@ -32,6 +32,16 @@ from _protocol import (
 from _pyright import Pyright, read_source, write_copy
 
 OCCURRENCES = 5000
+_SHORTEN = (
+    "imports",
+    "diagnostics",
+    "skipped",
+    "syntax_errors",
+    "distinct_top_level",
+    "missing",
+    "missing_top_level",
+    "missing_source_top_level",
+)
 _ORDER = ("required", "dynamic", "guarded", "platform", "type_checking")
 
 Found = Dict[str, List[Occurrence]]
@@ -72,12 +82,15 @@ def observe(config: Dict[str, Any]) -> Dict[str, Any]:
         "files_analyzed": answer.files_analyzed,
         "skipped": tree.skipped,
         "notebooks": tree.notebooks,
-        "syntax_errors": broken[:500],
-        "distinct_top_level": imported[:5000],
+        "syntax_errors": broken,
+        "distinct_top_level": imported,
+        "distinct_top_level_count": len(imported),
         "missing_top_level": tops["Imports"],
+        "missing_top_level_count": len(tops["Imports"]),
         "missing_source_top_level": tops["ModuleSource"],
+        "missing_source_top_level_count": len(tops["ModuleSource"]),
         "diagnostic_count": sum(d["rule"] == "reportMissingImports" for d in answer.diagnostics),
-        "diagnostics": answer.diagnostics[:2000],
+        "diagnostics": answer.diagnostics,
         "missing": _missing(answer.diagnostics, found, layout, optional),
         "imports": _occurrences(found, layout, standard)[:OCCURRENCES],
         "truncated": False,
@@ -174,7 +187,7 @@ def _missing(
                 "places_total": len(places),
             }
         )
-    return entries[:1000]
+    return entries
 
 
 def _kinds(item: Dict[str, Any], found: Found, layout: Layout) -> Set[str]:
@@ -210,9 +223,12 @@ def _occurrences(found: Found, layout: Layout, standard: Set[str]) -> List[Dict[
 
 
 def _fit(observed: Dict[str, Any]) -> None:
-    """Shorten the long lists until the line fits; the counts and ``missing`` stay whole."""
-    for key in ("imports", "diagnostics", "skipped", "syntax_errors"):
-        while observed[key] and len(encode(observed)) > RESULT_LIMIT - 10_000:
+    """Shorten the long lists until the line fits, what matters least first.
+
+    The counts are of the whole, and ``truncated`` is set: no list may then be read as complete.
+    """
+    for key in _SHORTEN:
+        while len(observed[key]) > 1 and len(encode(observed)) > RESULT_LIMIT - 10_000:
             observed[key] = observed[key][: len(observed[key]) // 2]
             observed["truncated"] = True
 

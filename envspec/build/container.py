@@ -25,6 +25,7 @@ from envspec.build.endpoint import silent
 from envspec.build.interrupt import finish, terminable
 from envspec.build.owner import Owner
 from envspec.build.protocol import Completed, Invocation, Limits
+from envspec.build.status import ended
 from envspec.build.tail import printable
 from envspec.diagnostics import DiagnosticError
 
@@ -38,7 +39,6 @@ _REMOVE_TRIES = 5
 # A container whose owner cannot be seen from here (another machine, another pid namespace) is
 # an orphan once its deadline has passed by this much.
 _GRACE = 3600
-_LAST_SIGNAL = 64
 _NOT_THERE = re.compile(r"exec: .*(?:executable file not found|no such file or directory)")
 _GONE = (requests.exceptions.ConnectionError, requests.exceptions.Timeout)
 
@@ -255,12 +255,6 @@ def _not_there(program: str) -> Completed:
     """How a shell reports a program that it cannot find."""
     said = f"{printable(program)}: not found in the environment\n".encode()
     return Completed(127, None, False, False, b"", said, False, 0.0)
-
-
-def ended(code: int) -> tuple[int | None, int | None]:
-    """Exit code and signal of a status as shells write it: 128 + N is death by signal N."""
-    number = code - 128
-    return (None, number) if 0 < number <= _LAST_SIGNAL else (code, None)
 
 
 class _Waiting:

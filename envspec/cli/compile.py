@@ -37,9 +37,9 @@ def command(
 
     Where no lock is beside the spec, it is resolved and written first.
     """
+    from envspec.cli.progress import reporting
     from envspec.pipeline import compile as compiling
     from envspec.pipeline import load
-    from envspec.cli.progress import reporting
 
     with common.findings(spec, form), reporting(quiet=quiet) as reporter:
         loaded = load.load(spec)

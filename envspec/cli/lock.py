@@ -16,8 +16,8 @@ from envspec.cli import common
 @common.quiet_option
 def command(spec: Path, resolver: str | None, form: str, quiet: bool) -> None:
     """Resolve the spec and write its lock, `spec.lock`, beside it."""
-    from envspec.pipeline import load
     from envspec.cli.progress import reporting
+    from envspec.pipeline import load
 
     with common.findings(spec, form), reporting(quiet=quiet) as reporter:
         loaded = load.load(spec)

@@ -49,7 +49,8 @@ def _file(file: plan.File) -> dict[str, Encoded]:
 
 
 def _wheel(wheel: plan.Wheel) -> Encoded:
-    return _attributes({**_file(wheel.file), **_pypi(wheel)})
+    known = _pypi(wheel) if wheel.file.index == "pypi" else {}
+    return _attributes({**_file(wheel.file), **known})
 
 
 def _pypi(wheel: plan.Wheel) -> dict[str, Encoded]:

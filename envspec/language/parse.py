@@ -8,13 +8,21 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 from lark import Lark, Token, Transformer, UnexpectedInput
 
 from envspec import resources
 from envspec.diagnostics import Diagnostic, DiagnosticError, Label, in_order
-from envspec.language.syntax import ASSIGNMENT, STRING, WORD, Statement, Value
+from envspec.language.syntax import (
+    ASSIGNMENT,
+    MAX_FINDINGS,
+    STRING,
+    WORD,
+    Statement,
+    Value,
+)
 from envspec.source import SourceFile, Span
 
 MAX_BYTES = 1 << 20
@@ -27,6 +35,8 @@ _FORBIDDEN = re.compile(
     "\u205f-\u206f\u3000\ufeff\ufff9-\ufffb\U000e0001-\U000e007f\ud800-\udfff]|\r(?!\n)"
 )
 _ESCAPE = re.compile(r"\\(.)")
+# A line that begins with anything but a comment or a closing brace begins a statement.
+_BEGINS = re.compile(r"^[ \t]*[^\s#}]", re.MULTILINE)
 
 
 class _Build(Transformer[Token, Any]):
@@ -73,9 +83,11 @@ def parse(source: SourceFile) -> tuple[Statement, ...]:
             closed), E0104 (block not closed), E0105 (too large); all of them at once.
     """
     _check_size(source)
-    bad = [_forbidden(source, match) for match in _FORBIDDEN.finditer(source.text)]
+    bad = [_forbidden(source, m) for m in islice(_FORBIDDEN.finditer(source.text), MAX_FINDINGS)]
     if bad:
-        raise DiagnosticError(in_order(bad[:20]))
+        raise DiagnosticError(bad)
+    # Parsing half a million lines would take a minute; counting them takes nothing.
+    _check_count(source, sum(1 for _ in _BEGINS.finditer(source.text)))
     text = source.text if source.text.endswith("\n") else source.text + "\n"
     errors: list[Diagnostic] = []
     try:
@@ -85,17 +97,20 @@ def parse(source: SourceFile) -> tuple[Statement, ...]:
         raise DiagnosticError(in_order(found)) from None
     statements = tuple(_statement(item, source, errors) for item in items)
     if errors:
-        raise DiagnosticError(in_order(errors))
-    count = sum(_count(s) for s in statements)
+        raise DiagnosticError(in_order(errors)[:MAX_FINDINGS])
+    _check_count(source, sum(_count(s) for s in statements))
+    return statements
+
+
+def _check_count(source: SourceFile, count: int) -> None:
     if count > MAX_STATEMENTS:
         raise DiagnosticError.of(
             "E0105",
             f"the spec has {count:,} statements, the limit is {MAX_STATEMENTS:,}",
             source=source,
-            span=statements[-1].span,
+            span=Span(0, 0),
             hint="one spec describes one environment; split the project",
         )
-    return statements
 
 
 def _check_size(source: SourceFile) -> None:
@@ -152,6 +167,8 @@ def _explain_all(source: SourceFile, text: str) -> list[Diagnostic]:
         skip_line = True
 
     for token in _parser().lex(text):
+        if len(errors) >= MAX_FINDINGS:
+            return errors
         kind = token.type
         if kind == "NEWLINE":
             skip_line = False
@@ -234,7 +251,7 @@ def _value(token: Token, source: SourceFile, errors: list[Diagnostic]) -> Value:
     text = quoted[:-1]
     if "\\" in text:
         offset = start + len(name) + 1
-        for match in _ESCAPE.finditer(text):
+        for match in islice(_ESCAPE.finditer(text), MAX_FINDINGS):
             if match.group(1) not in '"\\':
                 at = Span(offset + match.start(), offset + match.end())
                 errors.append(

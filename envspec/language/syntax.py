@@ -10,6 +10,9 @@ WORD = "word"
 STRING = "string"
 ASSIGNMENT = "assignment"
 
+MAX_FINDINGS = 100
+"""Findings of one text that are kept: more help nobody, and drawing them would take minutes."""
+
 
 class Value(NamedTuple):
     """One value. ``text`` is the word, or the content of the string without its quotes and
@@ -19,6 +22,12 @@ class Value(NamedTuple):
     text: str
     span: Span
     name: str = ""
+
+    @property
+    def shown(self) -> str:
+        """The value as a message names it: one line of at most 60 characters."""
+        text = f'{self.name}="{self.text}"' if self.kind == ASSIGNMENT else self.text
+        return text if len(text) <= 60 else text[:59] + "…"
 
 
 class Statement(NamedTuple):

@@ -18,8 +18,8 @@ class PackageRequest(NamedTuple):
     of the only index it may come from (``""``: the default), extras, and where it stands."""
 
     name: str
-    specifier: str = ""
-    index: str = ""
+    specifier: str
+    index: str  # type: ignore[assignment]  # shadows tuple.index, which nobody calls
     extras: tuple[str, ...] = ()
     span: Span = Span(0, 0)
 

@@ -22,7 +22,7 @@ def torch_index(alias: str, pip: PipConfig) -> str:
         UnreachableError: uv does not know the backend, or the index does not answer.
     """
     backend = alias.removeprefix(TORCH_PREFIX)
-    if not re.fullmatch(r"[a-z0-9.]+", backend):
+    if backend == "auto" or not re.fullmatch(r"[a-z0-9.]+", backend):
         raise UnreachableError(alias, "nobody knows where it is: uv has no such torch backend")
     with tempfile.TemporaryDirectory(prefix="envspec-") as name:
         folder = Path(name)

@@ -13,7 +13,7 @@ from envspec.language.resolve import resolve
 from envspec.lock import file as lock_file
 from envspec.lock.inputs import difference
 from envspec.lock.model import Lock
-from envspec.lock.request import resolution_inputs
+from envspec.lock.spec_inputs import resolution_inputs
 from envspec.model import Spec
 from envspec.placing import placed
 from envspec.source import SourceFile, Span

@@ -33,16 +33,15 @@ _GPU = re.compile(
 _LIBRARY = re.compile(
     r"cannot open shared object file|undefined symbol|GLIBC(?:XX)?_\d|invalid ELF header"
 )
-# Wrong use of something: the repository's fault when what it uses wrongly is its own.
-_MISUSE = {"TypeError"}
 # An attribute that a module or class does not have means a version that does not fit.
 _VERSIONED = {"AttributeError", "ImportError"}
 
 
-def attribute(observed: dict[str, Any]) -> Attribution:
+def attribute(observed: dict[str, Any], own: frozenset[str]) -> Attribution:
     """The cause of an entry that did not end well.
 
-    ``observed`` is the observation of the entry probe, see probes/README.md.
+    ``observed`` is the observation of the entry probe, see probes/README.md; ``own`` are the
+    top-level packages of the repository itself.
     """
     if observed.get("timed_out"):
         seconds = observed.get("seconds") or 0
@@ -53,15 +52,18 @@ def attribute(observed: dict[str, Any]) -> Attribution:
     shown = said[:300]
     tail = f"{said}\n{str(observed.get('stderr', ''))[-4000:]}"
     signal = observed.get("signal")
-    if signal == 9:
+    if observed.get("start_error"):
+        why = str((observed["start_error"] or {}).get("message"))[:300]
+        return Attribution(ENVIRONMENT, f"the entry could not be started: {why}")
+    if observed.get("oom_kills"):
+        return Attribution(ENVIRONMENT, "the entry ran out of memory")
+    if observed.get("killed"):
         return Attribution(ENVIRONMENT, "the entry was killed, most likely out of memory")
     if signal:
         return Attribution(ENVIRONMENT, f"the entry crashed with signal {signal}")
     missing = observed.get("missing_module")
     if missing:
-        if observed.get("missing_is_first_party"):
-            return Attribution(REPOSITORY, f"the repository has no module `{missing}` of its own")
-        return Attribution(ENVIRONMENT, f"module `{missing}` is not installed")
+        return _missing(str(missing), own)
     for pattern, cause in ((_GATED, ASSET), (_NETWORK, NETWORK), (_GPU, HARDWARE)):
         match = pattern.search(tail)
         if match:
@@ -74,12 +76,20 @@ def attribute(observed: dict[str, Any]) -> Attribution:
     return _by_frame(observed, kind, shown)
 
 
+def _missing(module: str, own: frozenset[str]) -> Attribution:
+    if "." in module and module.split(".", 1)[0] in own:
+        return Attribution(REPOSITORY, f"the repository has no module `{module}`")
+    return Attribution(ENVIRONMENT, f"module `{module}` is not installed")
+
+
 def _by_frame(observed: dict[str, Any], kind: str, shown: str) -> Attribution:
     innermost = observed.get("innermost")
     bare = kind.rsplit(".", 1)[-1]
-    if bare in _MISUSE and observed.get("callee"):
-        own = observed.get("callee_in_source")
-        return Attribution(REPOSITORY if own else ENVIRONMENT, shown)
+    call = observed.get("call_error") or {}
+    if call.get("callee_in_source") is not None:
+        # Who calls something wrongly is at fault where both sides are the repository's own;
+        # where the callee is a library's, its version does not fit.
+        return Attribution(REPOSITORY if call["callee_in_source"] else ENVIRONMENT, shown)
     if bare in _VERSIONED:
         return Attribution(ENVIRONMENT, shown)
     return Attribution(REPOSITORY if innermost == "repository" else ENVIRONMENT, shown)

@@ -83,8 +83,8 @@ def _installable(wheel: Wheel, supported: frozenset[Tag]) -> bool:
 
 
 def _glibc(plan: Plan, identity: Mapping[str, Any]) -> Check:
-    libc = identity.get("libc") or [None, None]
-    name, release = str(libc[0] or "unknown"), str(libc[1] or "")
+    libc = identity.get("libc") or {}
+    name, release = str(libc.get("name") or "unknown"), str(libc.get("version") or "")
     have, need = version(release), version(plan.glibc)
     if have is None or need is None:
         return Check("glibc", None, "the C library of the base could not be read")
@@ -108,7 +108,7 @@ def _accelerator(plan: Plan, identity: Mapping[str, Any]) -> list[Check]:
 
 
 def _cpu_build(identity: Mapping[str, Any]) -> Check:
-    torch = (identity.get("frameworks") or {}).get("torch")
+    torch = identity.get("torch")
     if not torch:
         return Check("cpu build", True, "no torch, nothing built for a GPU")
     if torch.get("cuda"):

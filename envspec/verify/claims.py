@@ -187,7 +187,7 @@ def _python_version(claim: Claim, seen: Seen) -> tuple[str, str, str]:
 
 
 def _framework(seen: Seen) -> Mapping[str, Any] | None:
-    torch = (seen.identity.get("frameworks") or {}).get("torch")
+    torch = seen.identity.get("torch")
     return torch if isinstance(torch, dict) else None
 
 

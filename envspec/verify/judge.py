@@ -12,6 +12,7 @@ from envspec.verify.results import Observation
 from envspec.verify.verdicts import Rung
 
 # How an import may be missing without being required.
+FRAMEWORKS = ("torch", "jax", "tensorflow")
 _EXCUSED = ("optional", "guarded", "type_checking", "platform", "first_party")
 
 
@@ -59,19 +60,24 @@ def c0_static(observation: Observation, evidence: tuple[str, ...]) -> Rung:
 
 
 def c0_live(observation: Observation, evidence: tuple[str, ...], names: list[str]) -> Rung:
-    """Whether every import loads."""
+    """Whether every one of ``names`` loads. A name without a record is not loaded."""
     name = "c0_live"
     if not observation.usable:
         return verdicts.broken(name, observation.error, evidence)
-    imports = observation.observed.get("imports")
-    if not isinstance(imports, list):
-        return verdicts.broken(name, "the probe listed no imports", evidence)
-    wrong = [i for i in imports if i.get("outcome") != "ok"]
-    details = {"imports": len(imports), "failed": wrong}
+    results = {str(r.get("name")): r for r in observation.observed.get("results") or []}
+    absent = [n for n in names if n not in results]
+    if absent:
+        return verdicts.broken(name, f"no record of: {', '.join(absent[:5])}", evidence)
+    wrong = [results[n] for n in names if results[n].get("outcome") != "ok"]
+    details = {"imports": names, "failed": wrong}
     if wrong:
         reason = "; ".join(_import_failure(i) for i in wrong[:4])
         return verdicts.failed(name, verdicts.ENVIRONMENT, reason, evidence, **details)
-    return verdicts.passed(name, f"{len(imports)} imports load", evidence, **details)
+    if not names:
+        return verdicts.passed(
+            name, "the source imports nothing but the standard library", evidence
+        )
+    return verdicts.passed(name, f"{len(names)} imports load", evidence, **details)
 
 
 def _import_failure(item: dict[str, Any]) -> str:
@@ -86,11 +92,12 @@ def _import_failure(item: dict[str, Any]) -> str:
         return f"`{name}` crashed with signal {item.get('signal')}"
     if outcome == "exit":
         return f"`{name}` ends the program when imported"
-    return f"`{name}`: {item.get('error_type')}: {str(item.get('message'))[:200]}"
+    return f"`{name}`: {item.get('type')}: {str(item.get('message'))[:200]}"
 
 
-def entries(name: str, runs: Iterable[Ran]) -> Rung:
-    """A rung whose entries were run: all of them must end well."""
+def entries(name: str, runs: Iterable[Ran], own: frozenset[str]) -> Rung:
+    """A rung whose entries were run: all of them must end well. ``own`` are the top-level
+    packages of the repository."""
     ran = list(runs)
     evidence = tuple(r.evidence for r in ran)
     for run in ran:
@@ -101,7 +108,7 @@ def entries(name: str, runs: Iterable[Ran]) -> Rung:
     for run in ran:
         seen = run.observation.observed
         if seen.get("exit_code") != 0 or seen.get("timed_out") or seen.get("signal"):
-            cause, why = attribute(seen)
+            cause, why = attribute(seen, own)
             reason = f"entry `{run.entry.name}`: {why}"
             return Rung(name, verdicts.FAIL, cause, reason, evidence, details)
     names = ", ".join(f"`{r.entry.name}`" for r in ran)
@@ -120,7 +127,7 @@ def c2_live(observation: Observation, evidence: tuple[str, ...]) -> Rung:
     if not observation.usable:
         return verdicts.broken(name, observation.error, evidence)
     seen = observation.observed
-    frameworks = {k: v for k, v in (seen.get("frameworks") or {}).items() if v}
+    frameworks = {k: seen[k] for k in FRAMEWORKS if seen.get(k)}
     counts = {k: int(v.get("device_count") or 0) for k, v in frameworks.items()}
     details = {"driver": seen.get("driver"), "frameworks": frameworks}
     if not frameworks:
@@ -134,7 +141,9 @@ def c2_live(observation: Observation, evidence: tuple[str, ...]) -> Rung:
     return verdicts.passed(name, reason, evidence, **details)
 
 
-def c3(observation: Observation, evidence: tuple[str, ...], runs: list[Ran]) -> Rung:
+def c3(
+    observation: Observation, evidence: tuple[str, ...], runs: list[Ran], own: frozenset[str]
+) -> Rung:
     """Whether a kernel runs on one GPU, and then the entry. A failure names its layer."""
     name = "c3"
     if not observation.usable:
@@ -150,10 +159,12 @@ def c3(observation: Observation, evidence: tuple[str, ...], runs: list[Ran]) -> 
         return verdicts.passed(
             name, "a kernel ran; the spec has no c3 entry", evidence, stages=stages
         )
-    return entries(name, runs)
+    return entries(name, runs, own)
 
 
-def c4(observation: Observation, evidence: tuple[str, ...], runs: list[Ran]) -> Rung:
+def c4(
+    observation: Observation, evidence: tuple[str, ...], runs: list[Ran], own: frozenset[str]
+) -> Rung:
     """Whether a collective runs over the GPUs, then the entry. Names the rank that did not."""
     name = "c4"
     if not observation.usable:
@@ -169,4 +180,4 @@ def c4(observation: Observation, evidence: tuple[str, ...], runs: list[Ran]) -> 
         return verdicts.passed(
             name, "an all-reduce ran; the spec has no c4 entry", evidence, ranks=ranks
         )
-    return entries(name, runs)
+    return entries(name, runs, own)

@@ -68,7 +68,7 @@ def climb(
     cuda = subject.accelerator.kind == "cuda"
     reporter.stage("identity")
     identity = _identity(session, "identity", gpus=cuda and gpus > 0)
-    before = _state(identity)
+    before = _state(session, "state-before")
     rungs: dict[str, Rung] = {}
     reporter.stage("C0 static")
     static = _c0_static(session)
@@ -76,27 +76,23 @@ def climb(
     reporter.stage("C0 live")
     rungs["c0_live"] = _c0_live(session, static)
     reporter.stage("C1")
-    rungs["c1"] = _c1(session)
+    own = own_packages(static.observed)
+    rungs["c1"] = _c1(session, own)
     rungs["c2_static"] = binaries.judge(subject, identity.observed, ("identity",))
-    rungs.update(_gpu_rungs(session, identity, gpus))
+    rungs.update(_gpu_rungs(session, identity, gpus, own))
     reporter.stage("C5")
     interpreter = _interpreter(session, identity)
-    after = _state(_identity(session, "identity-after", frameworks=False))
-    changed = _changed(before, after)
+    changed = changes(before, _state(session, "state-after"))
     seen = Seen(rungs, identity.observed, interpreter, gpus > 0, subject.accelerator.kind)
     judgements = judge_claims(subject.claims, seen, CLAIMABLE)
     return Outcome(rungs, judgements, session.evidence, identity.observed, changed)
 
 
-def _identity(
-    session: Session, name: str, *, python: str = "", gpus: bool = False, frameworks: bool = True
-) -> Observation:
+def _identity(session: Session, name: str, *, python: str = "", gpus: bool = False) -> Observation:
     config = {
         "python": python or session.locate(plan.INTERPRETER),
         "environment": session.environment(gpus=gpus),
         "gpus": gpus,
-        "frameworks": frameworks,
-        "tree": session.locate(plan.SOURCE),
     }
     return session.run(name, "identity", config, seconds=IDENTITY_SECONDS, gpus=gpus)
 
@@ -145,15 +141,15 @@ def live_names(observed: dict[str, Any], optional: list[str]) -> list[str]:
     return sorted(names)
 
 
-def _c1(session: Session) -> Rung:
+def _c1(session: Session, own: frozenset[str]) -> Rung:
     chosen = [e for e in session.plan.entries if e.level == "c1"]
     if not chosen:
         return verdicts.not_applicable("c1", "the spec has no entry of level c1")
-    return judge.entries("c1", [_entry(session, e) for e in chosen])
+    return judge.entries("c1", [_entry(session, e) for e in chosen], own)
 
 
 def _entry(session: Session, entry: Entry, *, gpus: bool = False) -> Ran:
-    name = f"{entry.level}-{entry.name}"
+    name, probe = f"{entry.level}-{entry.name}", f"{entry.level}_entry"
     config = {
         "argv": [session.locate(a) for a in entry.argv],
         "cwd": session.locate(plan.SOURCE),
@@ -162,12 +158,14 @@ def _entry(session: Session, entry: Entry, *, gpus: bool = False) -> Ran:
         "source_roots": [session.locate(plan.SOURCE), session.locate(plan.ENTRIES)],
     }
     observation = session.run(
-        name, "c1_entry", config, seconds=entry.timeout, gpus=gpus, network=entry.network
+        name, probe, config, seconds=entry.timeout, gpus=gpus, network=entry.network
     )
     return Ran(entry, observation, name)
 
 
-def _gpu_rungs(session: Session, identity: Observation, gpus: int) -> dict[str, Rung]:
+def _gpu_rungs(
+    session: Session, identity: Observation, gpus: int, own: frozenset[str]
+) -> dict[str, Rung]:
     names = ("c2_live", "c3", "c4")
     if session.plan.accelerator.kind == "none":
         return {n: verdicts.not_applicable(n, "the spec says `accelerator none`") for n in names}
@@ -175,16 +173,16 @@ def _gpu_rungs(session: Session, identity: Observation, gpus: int) -> dict[str, 
         reason = "this machine has no GPU"
         return {n: verdicts.blocked(n, verdicts.HARDWARE, reason) for n in names}
     rungs = {"c2_live": judge.c2_live(identity, ("identity",))}
-    rungs["c3"] = _c3(session)
+    rungs["c3"] = _c3(session, own)
     if gpus < 2:
         reason = "this machine has one GPU, a collective needs two"
         rungs["c4"] = verdicts.blocked("c4", verdicts.HARDWARE, reason)
     else:
-        rungs["c4"] = _c4(session)
+        rungs["c4"] = _c4(session, own)
     return rungs
 
 
-def _c3(session: Session) -> Rung:
+def _c3(session: Session, own: frozenset[str]) -> Rung:
     config = {
         "python": session.locate(plan.INTERPRETER),
         "environment": session.environment(gpus=True),
@@ -192,10 +190,10 @@ def _c3(session: Session) -> Rung:
     }
     kernel = session.run("c3_kernel", "c3_kernel", config, seconds=KERNEL_SECONDS, gpus=True)
     chosen = [e for e in session.plan.entries if e.level == "c3"]
-    return judge.c3(kernel, ("c3_kernel",), [_entry(session, e, gpus=True) for e in chosen])
+    return judge.c3(kernel, ("c3_kernel",), [_entry(session, e, gpus=True) for e in chosen], own)
 
 
-def _c4(session: Session) -> Rung:
+def _c4(session: Session, own: frozenset[str]) -> Rung:
     config = {
         "python": session.locate(plan.INTERPRETER),
         "environment": session.environment(gpus=True),
@@ -205,7 +203,7 @@ def _c4(session: Session) -> Rung:
     name = "c4_collective"
     collective = session.run(name, name, config, seconds=KERNEL_SECONDS, gpus=True)
     chosen = [e for e in session.plan.entries if e.level == "c4"]
-    return judge.c4(collective, (name,), [_entry(session, e, gpus=True) for e in chosen])
+    return judge.c4(collective, (name,), [_entry(session, e, gpus=True) for e in chosen], own)
 
 
 def _interpreter(session: Session, identity: Observation) -> bool | None:
@@ -219,16 +217,28 @@ def _interpreter(session: Session, identity: Observation) -> bool | None:
     return tried.usable and tried.observed.get("prefix") == identity.observed.get("prefix")
 
 
-def _state(observation: Observation) -> dict[str, str]:
-    """Digest of the package set and of each source file, to see whether a run changed them."""
-    seen = observation.observed
-    files = seen.get("tree") or {}
-    return {
-        "packages": str(seen.get("packages_digest")),
-        **{str(k): str(v) for k, v in files.items()},
-    }
+def own_packages(observed: dict[str, Any]) -> frozenset[str]:
+    """Top-level names that the source has itself, as far as it imports them."""
+    imports = observed.get("imports") or []
+    return frozenset(str(i.get("top")) for i in imports if i.get("origin") == "first_party")
 
 
-def _changed(before: dict[str, str], after: dict[str, str]) -> tuple[str, ...]:
-    names = before.keys() | after.keys()
-    return tuple(sorted(n for n in names if before.get(n) != after.get(n)))
+def _state(session: Session, name: str) -> Observation:
+    config = {"source": session.locate(plan.SOURCE), "prefix": session.locate(plan.PREFIX)}
+    return session.run(name, "state", config, seconds=IDENTITY_SECONDS)
+
+
+def changes(before: Observation, after: Observation) -> tuple[str, ...]:
+    """What the runs changed in the source or the package set; sentences, empty for nothing.
+
+    Where either state could not be read, that is said too: unknown is not unchanged.
+    """
+    if not before.usable or not after.usable:
+        return (f"unknown: {before.error or after.error}",)
+    old, new = before.observed.get("files") or {}, after.observed.get("files") or {}
+    found = [f for f in sorted(old.keys() | new.keys()) if old.get(f) != new.get(f)]
+    if not found and before.observed.get("source_digest") != after.observed.get("source_digest"):
+        found.append("a file of the source")
+    if before.observed.get("packages_digest") != after.observed.get("packages_digest"):
+        found.append("the set of installed packages")
+    return tuple(found)

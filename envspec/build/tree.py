@@ -1,0 +1,80 @@
+"""What a folder holds, as one digest: by content, or cheaply by size and time."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+_CACHE = "__pycache__"
+_OLD = ".old-"
+
+
+def content(folder: Path, parts: Sequence[str]) -> str:
+    """Digest over ``parts`` of a folder: every name, mode and byte but Python's caches: 64 hex digits."""
+    whole = hashlib.sha256()
+    for name, entry in _entries(folder, parts):
+        if entry.is_symlink():
+            said = ["link", name, os.readlink(entry.path)]
+        else:
+            executable = bool(entry.stat().st_mode & 0o100)
+            said = ["program" if executable else "file", name, _sha256(entry.path)]
+        whole.update("\0".join(said).encode("utf-8", "surrogateescape") + b"\n")
+    return whole.hexdigest()
+
+
+def fingerprint(folder: Path, parts: Sequence[str]) -> str:
+    """Digest over ``parts`` of a folder: every name, size and time of change but Python's caches.
+
+    Reads no file, so it is quick; it sees what a program changed in passing, not a forger.
+    """
+    whole = hashlib.sha256()
+    for name, entry in _entries(folder, parts):
+        stat = entry.stat(follow_symlinks=False)
+        said = f"{name}\0{stat.st_size}\0{stat.st_mtime_ns}\0{stat.st_mode}\n"
+        whole.update(said.encode("utf-8", "surrogateescape"))
+    return whole.hexdigest()
+
+
+def discard(folder: Path) -> None:
+    """Take a folder away at once, then delete it; what cannot be deleted is left to a sweep.
+
+    Raises:
+        OSError: not even its name can be changed.
+    """
+    aside = folder.with_name(f"{folder.name}{_OLD}{uuid.uuid4().hex[:8]}")
+    with suppress(FileNotFoundError):
+        folder.rename(aside)
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def discarded(folder: Path) -> bool:
+    """Whether `discard` put this folder aside."""
+    return _OLD in folder.name
+
+
+def _entries(folder: Path, parts: Sequence[str]) -> Iterator[tuple[str, os.DirEntry[str]]]:
+    """Files and links below a folder, by path, in one order everywhere."""
+    pending = [(f"{part}/", str(folder / part)) for part in parts]
+    while pending:
+        prefix, path = pending.pop()
+        with os.scandir(path) as found:
+            entries = sorted(found, key=lambda entry: entry.name)
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                if entry.name != _CACHE:
+                    pending.append((f"{prefix}{entry.name}/", entry.path))
+            else:
+                yield prefix + entry.name, entry
+
+
+def _sha256(path: str) -> str:
+    with Path(path).open("rb") as file:
+        digest = hashlib.sha256()
+        while part := file.read(1 << 20):
+            digest.update(part)
+    return digest.hexdigest()

@@ -1,0 +1,120 @@
+"""Resolution: from the packages of a spec to one exact file for each, the target's own.
+
+All packages are resolved together, always: adding them one at a time drags shared dependencies
+past what the others accept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from envspec.build.protocol import Reporter
+from envspec.diagnostics import DiagnosticError
+from envspec.lock.digest import digest
+from envspec.lock.indexes import PYPI, Indexes, UnreachableError
+from envspec.lock.model import Artefact, LockedPackage
+from envspec.lock.piptools import resolve_piptools
+from envspec.lock.request import Chosen, PackageRequest, Request, Resolution
+from envspec.lock.target import MACHINES, best
+from envspec.lock.uv import resolve_uv
+from envspec.lock.uvrun import uv_version
+
+__all__ = ["PackageRequest", "Request", "Resolution", "installer", "resolve"]
+
+RESOLVERS = ("uv", "pip-tools")
+
+
+def resolve(
+    request: Request, resolver: str | None, reporter: Reporter, indexes: Indexes | None = None
+) -> Resolution:
+    """One exact file for every package that the spec needs, directly or not.
+
+    ``resolver`` is ``uv`` (also for None) or ``pip-tools``.
+
+    Raises:
+        DiagnosticError: E0403 a package or release does not exist, E0404 none for this target,
+            E0405 the requirements exclude each other, E0408 the resolver cannot do this,
+            E0501 an index gave no answer.
+    """
+    indexes = indexes or Indexes(request.indexes)
+    name = resolver or RESOLVERS[0]
+    _check(request, name)
+    reporter.stage(f"resolving {len(request.packages)} packages with {name}")
+    solve = resolve_uv if name == "uv" else resolve_piptools
+    chosen, version = solve(request, indexes)
+    return Resolution(_lock(chosen, request, indexes), name, version)
+
+
+def installer(request: Request, indexes: Indexes | None = None) -> LockedPackage:
+    """The uv wheel that installs the set: the release this tool runs, for the target.
+
+    Raises:
+        DiagnosticError: E0404 no wheel for the target, E0408 no uv to take the release from,
+            E0501 the index gave no answer.
+    """
+    indexes = indexes or Indexes(request.indexes)
+    version = uv_version()
+    _check(request, "uv")
+    try:
+        file = best(indexes.files(PYPI, "uv") or (), version, request) if version else None
+    except UnreachableError as error:
+        raise error.finding(request.source, request.fallback) from None
+    if file is None:
+        raise DiagnosticError.of(
+            "E0404" if version else "E0408",
+            f"the installer uv {version} has no wheel for {request.platform}"
+            if version
+            else "the installer uv is not installed here, so there is no release to lock",
+            source=request.source,
+            span=request.fallback,
+            cause=f"looked at the index `{PYPI}`, for glibc {request.glibc}",
+            hint="install another release of uv beside this tool, then lock again",
+        )
+    chosen = Chosen("uv", version, file.filename, file.url, file.sha256, file.size, ("spec",))
+    return _lock([chosen], request, indexes)[0]
+
+
+def _check(request: Request, resolver: str) -> None:
+    wrong = ""
+    if resolver not in RESOLVERS:
+        wrong = f"there is no resolver {resolver!a}; there are {' and '.join(RESOLVERS)}"
+    elif request.platform not in MACHINES:
+        wrong = f"packages are resolved for {' and '.join(MACHINES)}, not {request.platform!a}"
+    if wrong:
+        raise DiagnosticError.of(
+            "E0408", wrong, source=request.source, span=request.fallback, hint="choose one of them"
+        )
+
+
+def _lock(
+    chosen: Sequence[Chosen], request: Request, indexes: Indexes
+) -> tuple[LockedPackage, ...]:
+    """Fill in hashes and sizes that nobody told, and turn parents into children."""
+    aliases = request.aliases
+    with ThreadPoolExecutor(4) as pool:
+        told = list(
+            pool.map(lambda c: _told(c, aliases.get(c.name, PYPI), request, indexes), chosen)
+        )
+    names = {c.name for c in chosen}
+    return tuple(
+        LockedPackage(
+            c.name,
+            c.version,
+            Artefact(aliases.get(c.name, PYPI), c.filename, sha256, size),
+            tuple(sorted(child.name for child in chosen if c.name in child.parents)),
+            tuple(sorted((p for p in c.parents if p == "spec" or p in names), key=_spec_first)),
+        )
+        for c, (sha256, size) in sorted(zip(chosen, told, strict=True))
+    )
+
+
+def _spec_first(parent: str) -> tuple[bool, str]:
+    return parent != "spec", parent
+
+
+def _told(chosen: Chosen, alias: str, request: Request, indexes: Indexes) -> tuple[str, int]:
+    try:
+        return digest(chosen, alias, indexes)
+    except UnreachableError as error:
+        raise error.finding(request.source, request.span_of(chosen.name)) from None

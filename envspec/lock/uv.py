@@ -1,0 +1,188 @@
+"""Resolving with uv: for any Python and platform, all packages at once.
+
+The packages go into a project file of their own in a temporary folder, because only there can
+uv be told that a package comes from one index and no other. Addresses stand in that file and in
+the environment, not in the arguments, which every user of the machine can read.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from collections.abc import Iterable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from envspec.diagnostics import DiagnosticError
+from envspec.lock.explain import explain
+from envspec.lock.indexes import PYPI, Indexes, UnreachableError
+from envspec.lock.links import linked
+from envspec.lock.listed import PROJECT, Listed, read_listed
+from envspec.lock.listing import IndexFile, local_path, normalise, projects_of, safe_name
+from envspec.lock.request import Chosen, PackageRequest, Request
+from envspec.lock.target import machine, rank
+from envspec.lock.uvrun import run_uv, uv_version
+
+tomllib = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
+
+# The glibc versions uv has a platform for; one in between means the next older.
+_GLIBC = (17, 28, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40)
+
+
+def resolve_uv(request: Request, indexes: Indexes) -> tuple[list[Chosen], str]:
+    """One consistent set for the target, and uv's version.
+
+    Raises:
+        DiagnosticError: E0403, E0404, E0405, E0408, E0501, at the package lines.
+    """
+    with tempfile.TemporaryDirectory(prefix="envspec-") as name:
+        folder = Path(name)
+        links = {
+            file.filename: file
+            for package in request.packages
+            for file in linked(package, request, indexes)
+        }
+        environment = _write_project(folder, request, indexes, links.values())
+        locked = _compile(["--format", "pylock.toml"], folder, request, indexes, environment)
+        found = [_package(entry, request) for entry in tomllib.loads(locked).get("packages", [])]
+        pins = "".join(f"{name}=={version}\n" for name, version, _ in found)
+        (folder / "pins.txt").write_text(pins, "utf-8")
+        # The format above has no parents. Pinned, and with uv's cache full, this is quick.
+        listed = _compile(
+            ["--annotation-style", "split", "--constraints", "pins.txt"],
+            folder,
+            request,
+            indexes,
+            environment,
+        )
+    pinned = read_listed(listed)
+    chosen = [
+        Chosen(
+            name,
+            version,
+            file.filename,
+            # What uv saw in the temporary folder was a link.
+            links[file.filename].url if file.filename in links else file.url,
+            file.sha256,
+            file.size,
+            pinned.get(name, Listed(version, ())).parents,
+        )
+        for name, version, file in found
+    ]
+    return chosen, uv_version()
+
+
+def _write_project(
+    folder: Path, request: Request, indexes: Indexes, links: Iterable[IndexFile]
+) -> dict[str, str]:
+    """Write ``pyproject.toml``; the environment that names the default index."""
+    (folder / "links").mkdir()
+    for file in links:
+        (folder / "links" / file.filename).symlink_to(local_path(file.url) or file.url)
+    in_links = {projects_of(file.filename)[0] for file in links}
+    sources: list[str] = []
+    tables: dict[str, list[str]] = {}
+    for package in request.packages:
+        name = package.index
+        if package.name in in_links:
+            name = f"{name}-links"
+            tables[name] = [f"url = {json.dumps(str(folder / 'links'))}", 'format = "flat"']
+        elif name and name != PYPI:
+            tables[name] = [f"url = {json.dumps(_address(package, request, indexes))}"]
+        else:
+            continue
+        sources.append(f"{json.dumps(package.name)} = {{ index = {json.dumps(name)} }}")
+    lines = [
+        "[project]",
+        f'name = "{PROJECT}"',
+        'version = "0"',
+        f'requires-python = ">={request.python}"',
+        f"dependencies = {json.dumps([p.requirement for p in request.packages])}",
+        "[tool.uv.sources]",
+        *sources,
+    ]
+    for name, table in tables.items():
+        lines += ["[[tool.uv.index]]", f"name = {json.dumps(name)}", "explicit = true", *table]
+    (folder / "pyproject.toml").write_text("\n".join(lines) + "\n", "utf-8")
+    default = PackageRequest("", "", PYPI, span=request.fallback)
+    return {"UV_DEFAULT_INDEX": _address(default, request, indexes)}
+
+
+def _address(package: PackageRequest, request: Request, indexes: Indexes) -> str:
+    try:
+        return indexes.url(package.alias)
+    except UnreachableError as error:
+        raise error.finding(request.source, package.span) from None
+
+
+def _compile(
+    more: list[str],
+    folder: Path,
+    request: Request,
+    indexes: Indexes,
+    environment: dict[str, str],
+) -> str:
+    binary_only = [] if request.sdists_allowed else ["--only-binary", ":all:"]
+    try:
+        done = run_uv(
+            [
+                *("pyproject.toml", "-q", *binary_only, *more),
+                *("--python-version", request.python, "--python-platform", _platform(request)),
+            ],
+            folder,
+            indexes.pip,
+            environment,
+        )
+    except FileNotFoundError:
+        raise DiagnosticError.of(
+            "E0408",
+            "the resolver uv is not installed",
+            source=request.source,
+            span=request.fallback,
+            cause="the Python package `uv`, which brings it, is missing beside this tool",
+            hint="install it with `pip install uv`, or use `--resolver pip-tools`",
+        ) from None
+    if done.returncode != 0:
+        raise explain(done.stderr, request, indexes)
+    return done.stdout
+
+
+def _platform(request: Request) -> str:
+    wanted = int(request.glibc.split(".")[1])
+    known = max((g for g in _GLIBC if g <= wanted), default=_GLIBC[0])
+    return f"{machine(request)}-manylinux_2_{known}"
+
+
+def _package(entry: dict[str, Any], request: Request) -> tuple[str, str, IndexFile]:
+    """Name, version and the one file of an entry of ``pylock.toml``.
+
+    Raises:
+        DiagnosticError: E0404, no wheel among its files fits.
+    """
+    name, version = normalise(entry["name"]), entry.get("version", "")
+    wheels = [_file(wheel) for wheel in entry.get("wheels", ())]
+    fitting = [(r, w) for w in wheels if (r := rank(w.filename, request)) is not None]
+    if fitting:
+        return name, version, min(fitting)[1]
+    if "sdist" in entry and name in request.sdists_allowed:
+        return name, version, _file(entry["sdist"])
+    raise DiagnosticError.of(
+        "E0404",
+        f"`{name}` {version} has no wheel for Python {request.python} on {request.platform}",
+        source=request.source,
+        span=request.span_of(name),
+        cause=f"with glibc {request.glibc} only a source archive of this version can be had",
+        hint="ask for a version that has a wheel, or allow its source archive",
+    )
+
+
+def _file(entry: dict[str, Any]) -> IndexFile:
+    url = entry.get("url") or entry.get("path") or ""
+    name = entry.get("name") or unquote(urlsplit(url).path.rpartition("/")[2])
+    if not safe_name(name):
+        raise ValueError(f"uv names a file {name!r}")
+    sha256 = entry.get("hashes", {}).get("sha256", "")
+    return IndexFile(name, url, sha256, entry.get("size", 0), "", False)
