@@ -59,5 +59,5 @@ def make(
         installer=installer(request, indexes),
         packages=found.packages,
         resolver=found.resolver,
-        resolver_version=found.version,
+        resolver_version=found.resolver_version,
     )

@@ -12,7 +12,7 @@
 
       # Every wheel of requirements.lock, known by its sha256.
       wheels = [
-        { index = "pytorch-cpu"; file = "torch-2.13.0+cpu-cp311-cp311-manylinux_2_28_x86_64.whl"; sha256 = "6746dbcbeb526eb61330b76b41ff1b4eb848951103a892eeb080dfa2b264667b"; pypi = { pname = "torch"; version = "2.13.0+cpu"; dist = "cp311"; python = "cp311"; abi = "cp311"; platform = "manylinux_2_28_x86_64"; }; }
+        { index = "pytorch-cpu"; file = "torch-2.13.0+cpu-cp311-cp311-manylinux_2_28_x86_64.whl"; sha256 = "6746dbcbeb526eb61330b76b41ff1b4eb848951103a892eeb080dfa2b264667b"; }
         { index = "pypi"; file = "einops-0.8.2-py3-none-any.whl"; sha256 = "54058201ac7087911181bfec4af6091bb59380360f069276601256a76af08193"; pypi = { pname = "einops"; version = "0.8.2"; dist = "py3"; python = "py3"; abi = "none"; platform = "any"; }; }
         { index = "pypi"; file = "einx-0.4.3-py3-none-any.whl"; sha256 = "47ce54a0144f6dffcfacdd8fe2cc9e2e5e6485dda2471330ab75ee747dd22f39"; pypi = { pname = "einx"; version = "0.4.3"; dist = "py3"; python = "py3"; abi = "none"; platform = "any"; }; }
         { index = "pypi"; file = "filelock-4.3.1-py3-none-any.whl"; sha256 = "79e43df8e9fe509cd83a3899a7c186c8077cbbe4d200a1ed3705c2f3bb6bc487"; pypi = { pname = "filelock"; version = "4.3.1"; dist = "py3"; python = "py3"; abi = "none"; platform = "any"; }; }
@@ -40,7 +40,7 @@
         message = "run: envspec fetch spec.env -o wheels, then nix-store --add-fixed sha256 on ${file.file}";
       };
       fetch = wheel:
-        if wheel.index == "pypi" && wheel ? pypi
+        if wheel ? pypi
         then python.pkgs.fetchPypi (wheel.pypi // { format = "wheel"; sha256 = wheel.sha256; })
         else given wheel;
 
