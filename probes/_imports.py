@@ -106,7 +106,9 @@ class _Collector(ast.NodeVisitor):
 
     def _try(self, node: Any) -> None:
         catching = next((handler for handler in node.handlers if _catches(handler)), None)
-        guarded = catching is not None and _goes_on(catching)
+        # A handler that raises again makes a module need the import. Inside a function it only
+        # tells the user which optional package the chosen feature lacks.
+        guarded = catching is not None and (self.lazy or _goes_on(catching))
         self._under(node.body, guarded=guarded)
         for handler in node.handlers:
             self._under(handler.body, guarded=guarded and handler is catching)

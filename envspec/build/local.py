@@ -8,7 +8,7 @@ import shutil
 import time
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import IO
@@ -35,7 +35,7 @@ from envspec.plan.model import PREFIX, SOURCE, Plan, RunStep
 _STEP_SECONDS = 7200.0
 # Steps compile things: bounded by time, and by what the machine has.
 _STEP_LIMITS = Limits(memory=1 << 60, processes=4096, scratch=1 << 60, output=1 << 20)
-_ABANDONED_SECONDS = 60
+_ABANDONED_SECONDS = 86400
 
 
 class LocalEngine:
@@ -219,14 +219,14 @@ def _fresh(folder: Path) -> Iterator[None]:
 def _abandoned(folder: Path) -> bool:
     try:
         owner = Owner.parse((folder / "owner").read_text())
-        age = time.time() - folder.stat().st_mtime
     except OSError:
-        owner, age = None, 0.0
-        with suppress(OSError):
-            age = time.time() - folder.stat().st_mtime
+        owner = None  # killed before it was written, or about to write it
     if owner is not None and owner.near:
         return not owner.alive
-    return age > _ABANDONED_SECONDS
+    try:
+        return time.time() - folder.stat().st_mtime > _ABANDONED_SECONDS
+    except FileNotFoundError:
+        return False
 
 
 def _roots(folder: Path) -> tuple[tuple[str, str], ...]:

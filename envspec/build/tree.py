@@ -15,11 +15,11 @@ _OLD = ".old-"
 
 
 def content(folder: Path, parts: Sequence[str]) -> str:
-    """Digest over ``parts`` of a folder: every name, mode and byte but Python's caches: 64 hex digits."""
+    """Digest over ``parts`` of a folder: every name, mode and byte but Python's caches."""
     whole = hashlib.sha256()
     for name, entry in _entries(folder, parts):
         if entry.is_symlink():
-            said = ["link", name, os.readlink(entry.path)]
+            said = ["link", name, str(Path(entry.path).readlink())]
         else:
             executable = bool(entry.stat().st_mode & 0o100)
             said = ["program" if executable else "file", name, _sha256(entry.path)]

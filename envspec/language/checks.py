@@ -28,7 +28,7 @@ def entries(reader: Reader, top: dict[str, list[Statement]]) -> tuple[Entry, ...
         forms = words_in("entry")
         argv = reader.arguments(run or script, forms["run" if run else "script"].form)
         file = ""
-        if script is not None and argv:
+        if script is not None and run is None and argv:
             file = reader.text(script.values[1], shapes.RELATIVE, STRING)
             argv = argv[1:]
         timeout = reader.one(found, "entry", "timeout", shapes.DURATION, WORD) or DEFAULT_TIMEOUT
@@ -36,13 +36,8 @@ def entries(reader: Reader, top: dict[str, list[Statement]]) -> tuple[Entry, ...
         network = reader.single(found, "network")
         if network is not None:
             values = reader.values(network, "network allowed", 1, 1)
-            if values and values[0].text != "allowed":
-                reader.report(
-                    "E0203",
-                    "`network` knows one value",
-                    values[0].span,
-                    hint="write `network allowed`",
-                )
+            if values:
+                reader.choice(values[0], ("allowed",), "a value of `network`")
         result.append(
             Entry(
                 name,
@@ -50,8 +45,8 @@ def entries(reader: Reader, top: dict[str, list[Statement]]) -> tuple[Entry, ...
                 argv,
                 file,
                 shapes.seconds(timeout),
-                int(reader.one(found, "entry", "processes", shapes.COUNT, WORD) or "1"),
-                variables(reader, [env.values[1:]] if env else []),
+                int(reader.one(found, "entry", "processes", shapes.PROCESSES, WORD) or "1"),
+                variables(reader, [reader.values(env, forms["env"].form, 1, 1000)] if env else []),
                 network is not None,
                 statement.span,
             )
@@ -62,17 +57,7 @@ def entries(reader: Reader, top: dict[str, list[Statement]]) -> tuple[Entry, ...
 def _level(reader: Reader, found: dict[str, list[Statement]]) -> str:
     statement = reader.single(found, "level")
     values = reader.values(statement, "level c1 | c3 | c4", 1, 1) if statement else ()
-    if not values:
-        return LEVELS[0]
-    if values[0].text not in LEVELS:
-        reader.report(
-            "E0203",
-            f"`{values[0].text}` is not a level of an entry",
-            values[0].span,
-            hint="write one of " + ", ".join(LEVELS),
-        )
-        return LEVELS[0]
-    return values[0].text
+    return reader.choice(values[0], LEVELS, "a level of an entry") if values else LEVELS[0]
 
 
 def optional_imports(reader: Reader, top: dict[str, list[Statement]]) -> tuple[OptionalImport, ...]:
@@ -86,7 +71,7 @@ def optional_imports(reader: Reader, top: dict[str, list[Statement]]) -> tuple[O
         if not because or len(values) != 1:
             reader.report(
                 "E0206",
-                f"`optional {name}` has no reason",
+                f"`optional {name}` needs a reason and nothing else",
                 line.span,
                 cause="an import that is declared optional is never silent",
                 hint=f'write `optional {name} because "WHY"`',
@@ -113,6 +98,7 @@ def claims(reader: Reader, top: dict[str, list[Statement]]) -> tuple[Claim, ...]
             )
             continue
         value = values[0]
-        text = UNSTATED if value.text == UNSTATED else reader.text(value, CLAIMS[name][0])
+        unstated = value.kind == WORD and value.text == UNSTATED
+        text = UNSTATED if unstated else reader.text(value, CLAIMS[name][0])
         result.append(Claim(name, text, because, line.span))
     return tuple(result)

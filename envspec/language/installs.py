@@ -57,7 +57,7 @@ def _package(reader: Reader, line: Statement) -> Package | None:
     ):
         reader.report(
             "E0203",
-            f"`{line.keyword.text}` is not a package name",
+            f"`{line.keyword.shown}` is not a package name",
             line.keyword.span,
             hint="a name, perhaps with extras: `jax[cuda12]`; a version is written after a blank",
         )
@@ -69,9 +69,10 @@ def _package(reader: Reader, line: Statement) -> Package | None:
     span = Span(values[0].span.start, values[-1].span.end) if values else line.span
     if values and (any(v.kind != WORD for v in values) or not shapes.SPECIFIER.fits(specifier)):
         bare = shapes.VERSION.fits(specifier)
+        written = " ".join(v.shown for v in values[:3]) + (" …" if values[3:] else "")
         reader.report(
             "E0203",
-            f"`{specifier}` is not a version specifier",
+            f"`{written}` is not a version specifier",
             span,
             "wrong value",
             hint=f"write `=={specifier}` for exactly this version" if bare else f"write `{form}`",
@@ -114,7 +115,7 @@ def variables(reader: Reader, lines: list[tuple[Value, ...]]) -> tuple[Variable,
         if value.kind != ASSIGNMENT:
             reader.report(
                 "E0203",
-                f"`{value.text}` is not an assignment",
+                f"`{value.shown}` is not an assignment",
                 value.span,
                 hint='write `NAME="VALUE"` without blanks around `=`',
             )
@@ -129,7 +130,11 @@ def variables(reader: Reader, lines: list[tuple[Value, ...]]) -> tuple[Variable,
 def environment(reader: Reader, top: dict[str, list[Statement]]) -> tuple[Variable, ...]:
     """Read `env`."""
     statement = reader.single(top, "env")
-    return variables(reader, [line.values for line in (statement.block or ())]) if statement else ()
+    lines = (statement.block or ()) if statement else ()
+    for line in lines:
+        if line.block is not None:
+            reader.report("E0206", "a variable takes no block", line.span, hint='`NAME="VALUE"`')
+    return variables(reader, [line.values for line in lines])
 
 
 def take_index(reader: Reader, values: list[Value]) -> str:

@@ -11,7 +11,14 @@ from collections.abc import Iterator
 from envspec.diagnostics import Diagnostic, Fix, Label
 from envspec.language.statements import MANY, REQUIRED, Word, words_in
 from envspec.language.suggest import closest
-from envspec.language.syntax import ASSIGNMENT, STRING, WORD, Statement, Value
+from envspec.language.syntax import (
+    ASSIGNMENT,
+    MAX_FINDINGS,
+    STRING,
+    WORD,
+    Statement,
+    Value,
+)
 from envspec.language.values import Shape
 from envspec.source import SourceFile, Span
 
@@ -35,7 +42,9 @@ class Reader:
         fix: Fix | None = None,
         also: tuple[Label, ...] = (),
     ) -> None:
-        """Add a finding."""
+        """Add a finding; past `MAX_FINDINGS` they are dropped."""
+        if len(self.findings) >= MAX_FINDINGS:
+            return
         labels = (Label(span, label), *also)
         self.findings.append(Diagnostic(code, title, self.source, labels, cause, hint, fix))
 
@@ -63,11 +72,10 @@ class Reader:
     def _unknown(self, keyword: Value, block: str) -> None:
         where = f"in `{block}`" if block else "at the top level"
         names = list(words_in(block))
-        near = closest(keyword.text, names)
-        shown = keyword.name or keyword.text
+        near = closest(keyword.name or keyword.text, names)
         self.report(
             "E0201",
-            f"`{shown}` is not a statement {where}",
+            f"`{keyword.shown}` is not a statement {where}",
             keyword.span,
             "unknown word",
             hint=f"did you mean `{near}`?" if near else "known here: " + ", ".join(names),
@@ -79,6 +87,13 @@ class Reader:
             self.report(
                 "E0206",
                 f"`{word.word}` takes no block",
+                line.span,
+                hint=f"write `{word.form}`",
+            )
+        if word.form == f"{word.word} {{ … }}" and (len(line.values) > 1 or line.block is None):
+            self.report(
+                "E0206",
+                f"`{word.word}` has a block and nothing else",
                 line.span,
                 hint=f"write `{word.form}`",
             )
@@ -125,26 +140,39 @@ class Reader:
         """The text of a value that has a shape (and is a word or a string, if ``kind`` says so)."""
         if value is None:
             return default
-        if kind and value.kind != kind:
+        if kind and value.kind not in {kind, ASSIGNMENT}:
             quoted = kind == STRING
             self.report(
                 "E0203",
-                f"`{value.text}` should {'stand' if quoted else 'not stand'} in quotes",
+                f"`{value.shown}` should {'stand' if quoted else 'not stand'} in quotes",
                 value.span,
-                hint=f'write `"{value.text}"`' if quoted else f"write `{value.text}`",
+                hint=f'write `"{value.shown}"`' if quoted else f"write `{value.shown}`",
             )
             return default
         if value.kind == ASSIGNMENT or not shape.fits(value.text):
-            shown = value.name or value.text
             self.report(
                 "E0203",
-                f"`{shown}` is not {_article(shape.expected)}",
+                f"`{value.shown}` is not {_article(shape.expected)}",
                 value.span,
                 "wrong value",
                 hint=f"expected {shape.expected}",
             )
             return default
         return value.text
+
+    def choice(self, value: Value, known: tuple[str, ...], what: str) -> str:
+        """The text of a value that is one of a few words, the first of them where it is not."""
+        if value.kind == WORD and value.text in known:
+            return value.text
+        near = closest(value.text, known)
+        self.report(
+            "E0203",
+            f"`{value.shown}` is not {what}",
+            value.span,
+            "wrong value",
+            hint=f"did you mean `{near}`?" if near else f"known are: {', '.join(known)}",
+        )
+        return known[0]
 
     def single(self, found: dict[str, list[Statement]], word: str) -> Statement | None:
         """The one statement of a word, None where it is absent."""
@@ -170,7 +198,7 @@ class Reader:
             if value.kind != STRING:
                 self.report(
                     "E0203",
-                    f"`{value.text}` should stand in quotes",
+                    f"`{value.shown}` should stand in quotes",
                     value.span,
                     hint="every argument is a string, so that nothing is split or expanded",
                 )
@@ -202,6 +230,14 @@ def named(
                 hint=f"write `{statement.keyword.text} NAME`",
             )
             continue
+        if statement.block is not None and len(values) > 1:
+            reader.report(
+                "E0206",
+                f"`{statement.keyword.text}` has one name and a block",
+                values[1].span,
+                "one too many",
+                hint=f"write `{statement.keyword.text} NAME {{ … }}`",
+            )
         name = reader.text(values[0], shape, WORD)
         if name in seen:
             reader.duplicate(f"`{statement.keyword.text} {name}`", values[0].span, seen[name])

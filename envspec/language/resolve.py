@@ -60,13 +60,14 @@ def resolve(statements: tuple[Statement, ...], source: SourceFile) -> Spec:
 
 
 def _check_version(reader: Reader, statements: tuple[Statement, ...]) -> None:
-    first = statements[0] if statements else None
-    if first is None or first.keyword.text != "envspec":
-        span = first.span if first else Span(0, 0)
+    if not any(s.keyword.text == "envspec" for s in statements):
+        return  # reported as missing, like every required statement
+    first = statements[0]
+    if first.keyword.text != "envspec":
         reader.report(
             "E0106",
             "the spec does not begin with its language version",
-            span,
+            first.span,
             hint=f"write `envspec {LANGUAGE_VERSION}` as the first statement",
         )
         return
@@ -143,22 +144,12 @@ def _accelerator(reader: Reader, top: dict[str, list[Statement]]) -> Accelerator
     if statement is None:
         return Accelerator("none", "", "", (), "", "", Span(0, 0))
     values = reader.values(statement, words_in("")["accelerator"].form, 1, 2)
-    kind = values[0].text if values else "none"
-    toolkit = ""
-    if kind not in {"none", "cuda"}:
-        near = closest(kind, ("none", "cuda"))
+    kind = reader.choice(values[0], ("cuda", "none"), "an accelerator") if values else "cuda"
+    toolkit = reader.text(values[1], shapes.NUMBER_DOTTED, WORD) if len(values) == 2 else ""
+    if kind == "none" and len(values) == 2:
         reader.report(
-            "E0203",
-            f"`{kind}` is not an accelerator",
-            values[0].span,
-            hint=f"did you mean `{near}`?" if near else "write `none` or `cuda X.Y`",
+            "E0206", "`accelerator none` has no version", values[1].span, hint="remove it"
         )
-    elif len(values) == 2:
-        toolkit = reader.text(values[1], shapes.NUMBER_DOTTED, WORD)
-        if kind == "none":
-            reader.report(
-                "E0206", "`accelerator none` has no version", values[1].span, hint="remove it"
-            )
     if kind == "none" and statement.block:
         reader.report(
             "E0206",

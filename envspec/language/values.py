@@ -22,18 +22,35 @@ class Shape(NamedTuple):
 
 
 def _shape(pattern: str, expected: str) -> Shape:
-    return Shape(re.compile(pattern), expected)
+    # ASCII, or `\d` would take every digit of Unicode and `(?i:s)` a long s.
+    return Shape(re.compile(pattern, re.ASCII), expected)
 
 
-_PUBLIC = r"(?:\d+!)?\d+(?:\.\d+)*(?:[-_.]?(?:a|b|c|rc|alpha|beta|pre|preview)[-_.]?\d*)?"
-_VERSION = _PUBLIC + r"(?:[-_.]?post[-_.]?\d*|-\d+)?(?:[-_.]?dev[-_.]?\d*)?"
+# The grammar of PEP 440, part by part.
+_RELEASE = r"v?(?:\d+!)?\d+(?:\.\d+)*"
+_COMPATIBLE = r"v?(?:\d+!)?\d+(?:\.\d+)+"
+_SUFFIXES = (
+    r"(?:[-_.]?(?:alpha|beta|preview|pre|a|b|c|rc)[-_.]?\d*)?"
+    r"(?:-\d+|[-_.]?(?:post|rev|r)[-_.]?\d*)?"
+    r"(?:[-_.]?dev[-_.]?\d*)?"
+)
 _LOCAL = r"(?:\+[a-z0-9]+(?:[-_.][a-z0-9]+)*)?"
-_CLAUSE = rf"(?:===?|!=|~=|<=|>=|<|>)\s*(?:{_VERSION})(?:\.\*)?{_LOCAL}"
+_VERSION = f"{_RELEASE}{_SUFFIXES}{_LOCAL}"
+# Only `==` and `!=` take `.*` or a local version, `~=` wants two numbers, and `===`, which PEP 440
+# lets compare any text, is held to versions here.
+_CLAUSE = (
+    rf"(?:(?:==|!=)(?:{_VERSION}|{_RELEASE}\.\*)"
+    rf"|===(?:{_VERSION})|~={_COMPATIBLE}{_SUFFIXES}|(?:<=|>=|<|>){_RELEASE}{_SUFFIXES})"
+)
+# An image as registries name it: a host, perhaps with a port, then lower-case parts.
+_LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
+_HOST = rf"{_LABEL}(?:\.{_LABEL})*(?::\d{{1,5}})?"
+_PART = r"[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*"
 
 NAME = _shape(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?", "a name such as `my-project`")
-VERSION = _shape(f"(?i:{_VERSION}{_LOCAL})", "a version such as `2.13.0+cpu`")
+VERSION = _shape(f"(?i:{_VERSION})", "a version such as `2.13.0+cpu`")
 SPECIFIER = _shape(
-    rf"(?i:{_CLAUSE}(?:\s*,\s*{_CLAUSE})*)", "a version specifier such as `>=0.8` or `==2.13.0`"
+    rf"(?i:{_CLAUSE}(?:,{_CLAUSE})*)", "a version specifier such as `>=0.8` or `==2.13.0`"
 )
 PYTHON = _shape(r"3\.(?:[89]|[1-9]\d)", "a Python release such as `3.11`")
 PLATFORM = _shape(r"linux/(?:amd64|arm64)", "`linux/amd64` or `linux/arm64`")
@@ -41,7 +58,7 @@ FLOOR = _shape(r">=\d+(?:\.\d+){0,3}", "a lower bound such as `>=2.28`")
 NUMBER_DOTTED = _shape(r"\d+(?:\.\d+){0,3}", "a version number such as `12.8`")
 SHA256 = _shape(r"[0-9a-f]{64}", "a sha256 of 64 lower-case hexadecimal digits")
 IMAGE = _shape(
-    r"[a-z0-9]+(?:[._/:-]+[a-z0-9]+)*(?::[A-Za-z0-9_][A-Za-z0-9._-]{0,127})?"
+    rf"(?:{_HOST}/)?{_PART}(?:/{_PART})*(?::[A-Za-z0-9_][A-Za-z0-9._-]{{0,127}})?"
     r"(?:@sha256:[0-9a-f]{64})?",
     "an image such as `python:3.11-slim-bookworm@sha256:…`",
 )
@@ -54,6 +71,7 @@ SYSTEM_PACKAGE = _shape(r"[a-z0-9][a-z0-9.+-]+", "a package name of the distribu
 GPU = _shape(r"sm_\d{2,3}[af]?", "an architecture such as `sm_90`")
 DURATION = _shape(r"[1-9]\d{0,5}[smh]", "a duration such as `90s`, `10m` or `2h`")
 COUNT = _shape(r"0|[1-9]\d{0,8}", "a whole number")
+PROCESSES = _shape(r"[1-9]\d{0,3}", "a number of processes such as `2`")
 MODULE = _shape(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*", "a module name such as `flash_attn`")
 VARIABLE = _shape(r"[A-Za-z_][A-Za-z0-9_]*", "a variable name")
 URL = _shape(r"(?:https|http|file)://[!-~]+", "an address such as `https://example.org/simple`")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from urllib.parse import unquote
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
@@ -17,7 +18,7 @@ from packaging.version import InvalidVersion
 from envspec.diagnostics import Diagnostic, DiagnosticError, in_order
 from envspec.lock.indexes import PYPI, Indexes, UnreachableError
 from envspec.lock.listed import PROJECT
-from envspec.lock.listing import IndexFile, normalise
+from envspec.lock.listing import IndexFile, normalise, projects_of
 from envspec.lock.request import PackageRequest, Request
 from envspec.lock.target import fits, machine, python_allowed, satisfying, version_of
 from envspec.source import Span
@@ -25,6 +26,12 @@ from envspec.source import Span
 _NAME = r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?"
 _CLAUSE = r"(?:[=<>!~]=?=?[\w.+*!-]*[\w*])"
 _REQUIREMENT = rf"{_NAME}(?:\[[\w,-]*\])?(?:{_CLAUSE}(?:,{_CLAUSE})*)?"
+# pip-tools lets pip's exceptions through: where in pip they were raised tells a user nothing.
+_TRACEBACK = re.compile(
+    r"^Traceback \(most recent call last\):\n(?:[ \t].*\n|\n)*(?:\S.*(?:\n|\Z))?"
+    r"|^(?:The above exception|During handling).*\n",
+    re.MULTILINE,
+)
 _MAX_EXCERPT = 30
 _MAX_NAMES = 20
 
@@ -53,6 +60,7 @@ def explain(text: str, request: Request, indexes: Indexes) -> DiagnosticError:
 
 def excerpt(text: str) -> tuple[str, ...]:
     """The resolver's own lines as evidence: printable, without addresses, not too many."""
+    text = _TRACEBACK.sub("", text)
     lines = [re.sub(r"\S+://\S+", "<address>", line.expandtabs()) for line in text.splitlines()]
     lines = ["".join(c if c.isprintable() else "?" for c in line)[:200].rstrip() for line in lines]
     lines = [line for line in lines if line]
@@ -219,12 +227,17 @@ def _own(request: Request) -> Iterator[Dependency]:
 
 
 def _dependencies(text: str) -> Iterator[Dependency]:
-    """Pairs (who, requirement) in a resolver's account: uv's sentences, pip's list."""
+    """Pairs (who, requirement) in a resolver's account: uv's sentences, pip's exception."""
     flat = " ".join(text.split())
-    flat = re.sub(rf"({_NAME}) (\d[\w.+!-]*) depends on", r"\1==\2 depends on", flat)
     for who, what in re.findall(rf"({_REQUIREMENT}) depends? on ({_REQUIREMENT})", flat):
         if _project(who) not in {PROJECT, "project"}:  # the spec's own are known better
             yield who, what
+    for what, address in re.findall(
+        r"requirement=\w+\('([^']*)'\), parent=\w+\('([^' ]*\.whl)", flat
+    ):
+        filename = unquote(address.rpartition("/")[2])
+        if (version := version_of(filename)) is not None:
+            yield f"{projects_of(filename)[0]}=={version}", what
 
 
 def _project(requirement: str) -> str:

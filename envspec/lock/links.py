@@ -8,27 +8,47 @@ builds: such a file stands for the index's own.
 
 from __future__ import annotations
 
+import html
+from collections.abc import Iterable
+
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
 from envspec.lock.indexes import Indexes
-from envspec.lock.listing import IndexFile, projects_of
+from envspec.lock.listing import IndexFile, local_path, projects_of
 from envspec.lock.request import PackageRequest, Request
 from envspec.lock.target import fits, version_of
+from envspec.lock.transfer import hash_file
 
 
 def linked(package: PackageRequest, request: Request, indexes: Indexes) -> tuple[IndexFile, ...]:
-    """Local wheels that stand for the one that a package line pins; often none."""
+    """Local wheels that stand for the one that a package line pins, with hash; often none."""
     version = pinned_label(package.specifier)
     if not package.index or version is None:
         return ()
     return tuple(
-        file
+        _hashed(file)
         for file in indexes.local_files()
         if projects_of(file.filename)[:1] == (package.name,)
         and version_of(file.filename) == version
         and fits(file, request)
     )
+
+
+def html_page(files: Iterable[IndexFile]) -> str:
+    """A page that a resolver can be pointed to, to find these files and no others."""
+    return "".join(
+        f'<a href="{html.escape(file.url)}{f"#sha256={file.sha256}" if file.sha256 else ""}">'
+        f"{html.escape(file.filename)}</a>\n"
+        for file in files
+    )
+
+
+def _hashed(file: IndexFile) -> IndexFile:
+    path = local_path(file.url)
+    if file.sha256 or path is None:
+        return file
+    return file._replace(sha256=hash_file(path))
 
 
 def pinned_label(specifier: str) -> Version | None:

@@ -6,7 +6,6 @@ exact file is then chosen from the index by the target's tags, not by this machi
 
 from __future__ import annotations
 
-import html
 import os
 import platform
 import subprocess
@@ -18,7 +17,7 @@ from pathlib import Path
 from envspec.diagnostics import DiagnosticError
 from envspec.lock.explain import explain, no_wheel
 from envspec.lock.indexes import PYPI, Indexes, UnreachableError
-from envspec.lock.links import linked
+from envspec.lock.links import html_page, linked
 from envspec.lock.listed import PROJECT, Listed, read_listed
 from envspec.lock.listing import IndexFile
 from envspec.lock.request import Chosen, PackageRequest, Request
@@ -88,11 +87,7 @@ def _own_files(
 
 
 def _compile(folder: Path, request: Request, indexes: Indexes, own: Files) -> dict[str, Listed]:
-    links = "".join(
-        f'<a href="{html.escape(file.url)}">{html.escape(file.filename)}</a>\n'
-        for files in own.values()
-        for file in files
-    )
+    links = html_page(file for files in own.values() for file in files)
     (folder / "links.html").write_text(links, "utf-8")
     (folder / "request.in").write_text(_requirements(request, own), "utf-8")
     # Neither the user's constraints nor the user's find-links may decide what a lock holds.
@@ -101,6 +96,7 @@ def _compile(folder: Path, request: Request, indexes: Indexes, own: Files) -> di
         "PIP_CONFIG_FILE": os.devnull,
         "PIP_INDEX_URL": indexes.url(PYPI),
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+        "PIP_RETRIES": "2",
         "NO_COLOR": "1",
     }
     if indexes.pip.cert:

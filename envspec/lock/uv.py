@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
-from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -19,9 +18,9 @@ from urllib.parse import unquote, urlsplit
 from envspec.diagnostics import DiagnosticError
 from envspec.lock.explain import explain
 from envspec.lock.indexes import PYPI, Indexes, UnreachableError
-from envspec.lock.links import linked
+from envspec.lock.links import html_page, linked
 from envspec.lock.listed import PROJECT, Listed, read_listed
-from envspec.lock.listing import IndexFile, local_path, normalise, projects_of, safe_name
+from envspec.lock.listing import IndexFile, normalise, safe_name
 from envspec.lock.request import Chosen, PackageRequest, Request
 from envspec.lock.target import machine, rank
 from envspec.lock.uvrun import run_uv, uv_version
@@ -40,12 +39,7 @@ def resolve_uv(request: Request, indexes: Indexes) -> tuple[list[Chosen], str]:
     """
     with tempfile.TemporaryDirectory(prefix="envspec-") as name:
         folder = Path(name)
-        links = {
-            file.filename: file
-            for package in request.packages
-            for file in linked(package, request, indexes)
-        }
-        environment = _write_project(folder, request, indexes, links.values())
+        environment = _write_project(folder, request, indexes)
         locked = _compile(["--format", "pylock.toml"], folder, request, indexes, environment)
         found = [_package(entry, request) for entry in tomllib.loads(locked).get("packages", [])]
         pins = "".join(f"{name}=={version}\n" for name, version, _ in found)
@@ -60,36 +54,26 @@ def resolve_uv(request: Request, indexes: Indexes) -> tuple[list[Chosen], str]:
         )
     pinned = read_listed(listed)
     chosen = [
-        Chosen(
-            name,
-            version,
-            file.filename,
-            # What uv saw in the temporary folder was a link.
-            links[file.filename].url if file.filename in links else file.url,
-            file.sha256,
-            file.size,
-            pinned.get(name, Listed(version, ())).parents,
-        )
-        for name, version, file in found
+        Chosen(name, release, *file[:4], pinned.get(name, Listed(release, ())).parents)
+        for name, release, file in found
     ]
     return chosen, uv_version()
 
 
-def _write_project(
-    folder: Path, request: Request, indexes: Indexes, links: Iterable[IndexFile]
-) -> dict[str, str]:
+def _write_project(folder: Path, request: Request, indexes: Indexes) -> dict[str, str]:
     """Write ``pyproject.toml``; the environment that names the default index."""
-    (folder / "links").mkdir()
-    for file in links:
-        (folder / "links" / file.filename).symlink_to(local_path(file.url) or file.url)
-    in_links = {projects_of(file.filename)[0] for file in links}
+    links: list[IndexFile] = []
     sources: list[str] = []
     tables: dict[str, list[str]] = {}
     for package in request.packages:
         name = package.index
-        if package.name in in_links:
+        if here := linked(package, request, indexes):
+            # As a page with hashes: of a file in a folder uv would have to find the hash,
+            # and does so by unpacking it.
+            links.extend(here)
             name = f"{name}-links"
-            tables[name] = [f"url = {json.dumps(str(folder / 'links'))}", 'format = "flat"']
+            page = (folder / "links.html").as_uri()
+            tables[name] = [f"url = {json.dumps(page)}", 'format = "flat"']
         elif name and name != PYPI:
             tables[name] = [f"url = {json.dumps(_address(package, request, indexes))}"]
         else:
@@ -106,6 +90,7 @@ def _write_project(
     ]
     for name, table in tables.items():
         lines += ["[[tool.uv.index]]", f"name = {json.dumps(name)}", "explicit = true", *table]
+    (folder / "links.html").write_text(html_page(links), "utf-8")
     (folder / "pyproject.toml").write_text("\n".join(lines) + "\n", "utf-8")
     default = PackageRequest("", "", PYPI, span=request.fallback)
     return {"UV_DEFAULT_INDEX": _address(default, request, indexes)}

@@ -28,7 +28,7 @@ _NETWORK = re.compile(
 _GATED = re.compile(r"GatedRepoError|401 Client Error|403 Client Error|RepositoryNotFoundError")
 _GPU = re.compile(
     r"Found no NVIDIA driver|No CUDA GPUs are available|CUDA driver version is insufficient"
-    r"|Torch not compiled with CUDA|no CUDA-capable device"
+    r"|no CUDA-capable device"
 )
 _LIBRARY = re.compile(
     r"cannot open shared object file|undefined symbol|GLIBC(?:XX)?_\d|invalid ELF header"

@@ -91,6 +91,8 @@ def kinds(text: str) -> dict[str, str]:
         ("try:\n  import x\nexcept ImportError:\n  sys.exit('install x')", "required"),
         ("try:\n  import x\nexcept ImportError:\n  raise\nexcept Exception:\n  pass", "required"),
         ("try:\n  def f():\n    import x\nexcept ImportError:\n  pass", "required"),
+        ("def f():\n  try:\n    import x\n  except ImportError:\n    raise", "guarded"),
+        ("def f():\n  try:\n    import x\n  except OSError:\n    raise", "required"),
         ("with suppress(ImportError):\n  import x", "guarded"),
         ("with contextlib.suppress(OSError):\n  import x", "required"),
         ("if TYPE_CHECKING:\n  import x", "type_checking"),

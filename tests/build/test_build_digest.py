@@ -1,0 +1,82 @@
+"""What names a built environment, and what does not."""
+
+from __future__ import annotations
+
+import pytest
+from local_room import Room
+
+from envspec.build.digest import build_digest
+from envspec.plan import model as plan
+
+
+def test_is_a_sha256_and_the_same_every_time(room: Room) -> None:
+    digest = build_digest(room.plan())
+    assert len(digest) == 64
+    assert int(digest, 16) >= 0
+    assert build_digest(room.plan()) == digest
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"project": "other"},
+        {"spec": "other.env"},
+        {"base_line": 99},
+        {"glibc": "2.31"},
+        {"claims": (plan.Claim("c1", "pass", "", 1),)},
+        {"optional_imports": (plan.OptionalImport("x", "because", 1),)},
+        {"entries": (plan.Entry("e", "c1", ("true",), None, 1, 1, (), False, 1),)},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_checks_names_and_lines_do_not_count(room: Room, change: dict[str, object]) -> None:
+    before = room.plan()
+    assert build_digest(before._replace(**change)) == build_digest(before)
+
+
+def test_line_numbers_of_steps_do_not_count(room: Room) -> None:
+    before = room.plan(plan.RunStep("s", ("true",), 20))
+    moved = tuple(step._replace(line=step.line + 7) for step in before.steps)
+    assert build_digest(before._replace(steps=moved)) == build_digest(before)
+
+
+def test_where_a_file_came_from_does_not_count(room: Room) -> None:
+    before = room.plan()
+    file = before.installer.file._replace(index="mirror", size=7)
+    after = before._replace(installer=before.installer._replace(file=file))
+    assert build_digest(after) == build_digest(before)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"platform": "linux/arm64"},
+        {"base": plan.Base("python:3.11-slim-bookworm", "sha256:" + "f" * 64)},
+        {"python": "3.12"},
+        {"environment": ()},
+        {"import_roots": ("/opt/src/lib",)},
+        {"steps": ()},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_what_decides_the_content_counts(room: Room, change: dict[str, object]) -> None:
+    before = room.plan()
+    assert build_digest(before._replace(**change)) != build_digest(before)
+
+
+def test_every_part_of_every_step_counts(room: Room) -> None:
+    before = room.plan(plan.RunStep("s", ("a", "b"), 20), system=("libc6",))
+    seen = {build_digest(before)}
+    expected = 1
+    for number, step in enumerate(before.steps):
+        for name, value in step._asdict().items():
+            if name == "line":
+                continue
+            changed = value + "x" if isinstance(value, str) else value[:-1]
+            if isinstance(value, plan.File):
+                changed = value._replace(sha256="c" * 64)
+            steps = list(before.steps)
+            steps[number] = step._replace(**{name: changed})
+            seen.add(build_digest(before._replace(steps=tuple(steps))))
+            expected += 1
+    assert len(seen) == expected

@@ -1,0 +1,78 @@
+"""Fixtures that several folders share, and the rule for tests that need a Docker Engine."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from functools import lru_cache
+from pathlib import Path
+
+import pytest
+
+from envspec.lock import file as lock_file
+from envspec.lock.indexes import Indexes
+from envspec.lock.places import Locations
+from envspec.lock.store import Store
+from envspec.source import SourceFile
+
+ROOT = Path(__file__).resolve().parents[1]
+NO_ENGINE = "no Docker Engine answers"
+
+
+@lru_cache(maxsize=1)
+def engine_answers() -> bool:
+    """Whether a Docker Engine with BuildKit is here."""
+    docker = shutil.which("docker")
+    if docker is None:
+        return False
+    try:
+        for argv in (["version"], ["buildx", "version"]):
+            done = subprocess.run([docker, *argv], capture_output=True, timeout=30, check=False)
+            if done.returncode != 0:
+                return False
+    except subprocess.TimeoutExpired:
+        return False
+    return True
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Without an engine its tests are skipped, or fail where CI says that one must be there."""
+    if item.get_closest_marker("engine") and not engine_answers():
+        if os.environ.get("ENVSPEC_REQUIRE_ENGINE") == "1":
+            pytest.fail(f"{NO_ENGINE}, and ENVSPEC_REQUIRE_ENGINE=1 asks for one", pytrace=False)
+        pytest.skip(NO_ENGINE)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Count aloud what was not tested."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    engine = [r for r in skipped if NO_ENGINE in str(r.longrepr)]
+    if engine:
+        terminalreporter.write_line(
+            f"NOT TESTED: {len(engine)} engine tests, since {NO_ENGINE}", yellow=True
+        )
+
+
+class Silence:
+    """A reporter that says nothing."""
+
+    def stage(self, title: str) -> None: ...
+
+    def advance(self, done: int, total: int, unit: str = "") -> None: ...
+
+    def line(self, text: str) -> None: ...
+
+
+@pytest.fixture(scope="session")
+def sdist() -> Path:
+    """The source archive of the x-transformers example, from the store or its index."""
+    path = ROOT / "examples" / "x-transformers" / "spec.lock"
+    lock = lock_file.loads(path.read_text(), SourceFile("spec.lock", ""))
+    return Store().fetch(lock.source, Locations(Indexes()), Silence())
+
+
+@pytest.fixture
+def engine_host() -> str:
+    """A Docker Engine that answers; `pytest_runtest_setup` has seen to it."""
+    return os.environ.get("DOCKER_HOST", "the default socket")
