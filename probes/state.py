@@ -42,7 +42,7 @@ def observe(config: Dict[str, Any]) -> Dict[str, Any]:
 
 
 def _walk(root: str) -> List[str]:
-    found = []
+    found: List[str] = []
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(f for f in folders if f not in _GENERATED)
         found.extend(os.path.join(folder, name) for name in sorted(names))

@@ -16,7 +16,7 @@ _ANSWER_SECONDS = 10
 _DOWNLOAD_SECONDS = 900
 _QUESTION = (
     "import json, sys, sysconfig; print(json.dumps([list(sys.version_info[:3]), "
-    "sys.base_prefix, sysconfig.get_platform(), sys.implementation.name]))"
+    "sys.base_prefix, sysconfig.get_platform(), sys.implementation.name, sys._base_executable]))"
 )
 _MACHINES = {"amd64": "x86_64", "arm64": "aarch64"}
 
@@ -75,14 +75,15 @@ def _ask(program: Path, python: str, platform: str) -> Interpreter | None:
             timeout=_ANSWER_SECONDS,
             check=True,
         )
-        version, home, built_for, implementation = json.loads(asked.stdout)
+        version, home, built_for, implementation, itself = json.loads(asked.stdout)
     except (OSError, ValueError, subprocess.SubprocessError):
         return None
     machine = _MACHINES.get(platform.partition("/")[2], "")
     fits = [f"{version[0]}.{version[1]}", implementation] == [python, "cpython"]
     if not fits or not built_for.endswith(machine):
         return None
-    return Interpreter(program, ".".join(map(str, version)), Path(home))
+    # The program itself: what was asked may be a shim or stand in another environment.
+    return Interpreter(Path(itself), ".".join(map(str, version)), Path(home))
 
 
 def _uv(uv: str, words: list[str], settings: dict[str, str], seconds: float = 30) -> str:

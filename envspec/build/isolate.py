@@ -66,8 +66,8 @@ def strongest() -> str:
 
 def bwrap(
     limits: Limits,
-    shown: Iterable[Path],
-    writable: Iterable[Path],
+    shown: Sequence[Path],
+    writable: Sequence[Path],
     cwd: str,
     argv: Sequence[str],
     *,
@@ -90,6 +90,12 @@ def bwrap(
         words += ["--ro-bind-try", "/run/systemd/resolve", "/run/systemd/resolve"]
     for folder, size in ((SCRATCH, limits.scratch), ("/dev/shm", limits.shared_memory)):  # noqa: S108
         words += ["--perms", "1777", "--size", str(size), "--tmpfs", folder]
+    empty = (*_hidden(), SCRATCH)
+    for path in (*shown, *writable):
+        # By itself bwrap makes the folders above a mount for its own user only.
+        for parent in reversed(path.parents):
+            if any(parent.is_relative_to(folder) and str(parent) != folder for folder in empty):
+                words += ["--perms", "0755", "--dir", str(parent)]
     for option, paths in (("--ro-bind", shown), ("--dev-bind", devices)):
         for path in paths:
             words += [option, str(path), str(path)]

@@ -17,11 +17,13 @@ _EXCUSED = ("optional", "guarded", "type_checking", "platform", "first_party")
 
 
 class Ran(NamedTuple):
-    """An entry and what the probe saw of it; ``evidence`` names the run."""
+    """An entry and what the probe saw of it; ``evidence`` names the run, ``cwd`` is where it
+    was started."""
 
     entry: Entry
     observation: Observation
     evidence: str
+    cwd: str
 
 
 def c0_static(observation: Observation, evidence: tuple[str, ...]) -> Rung:
@@ -104,6 +106,10 @@ def entries(name: str, runs: Iterable[Ran], own: frozenset[str]) -> Rung:
         if not run.observation.usable:
             reason = f"entry `{run.entry.name}`: {run.observation.error}"
             return verdicts.broken(name, reason, evidence)
+        start = run.observation.observed.get("start_error") or {}
+        if start and run.cwd in str(start.get("message")):
+            reason = f"entry `{run.entry.name}`: its folder cannot be entered: {start['message']}"
+            return verdicts.broken(name, reason[:400], evidence)
     details = {"entries": [_entry(r) for r in ran]}
     for run in ran:
         seen = run.observation.observed

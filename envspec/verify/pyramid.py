@@ -94,7 +94,13 @@ def _identity(session: Session, name: str, *, python: str = "", gpus: bool = Fal
         "environment": session.environment(gpus=gpus),
         "gpus": gpus,
     }
-    return session.run(name, "identity", config, seconds=IDENTITY_SECONDS, gpus=gpus)
+    seen = session.run(name, "identity", config, seconds=IDENTITY_SECONDS, gpus=gpus)
+    error = seen.observed.get("error")
+    if error:
+        # The interpreter gave no answer: nothing is known, so nothing may be held against claims.
+        said = error.get("message") if isinstance(error, dict) else error
+        return seen._replace(observed={}, error=f"the interpreter did not answer: {said}"[:300])
+    return seen
 
 
 def _c0_static(session: Session) -> Observation:
@@ -160,7 +166,7 @@ def _entry(session: Session, entry: Entry, *, gpus: bool = False) -> Ran:
     observation = session.run(
         name, probe, config, seconds=entry.timeout, gpus=gpus, network=entry.network
     )
-    return Ran(entry, observation, name)
+    return Ran(entry, observation, name, session.locate(plan.SOURCE))
 
 
 def _gpu_rungs(
@@ -213,7 +219,7 @@ def _interpreter(session: Session, identity: Observation) -> bool | None:
         return None
     if claimed == plan.INTERPRETER:
         return bool(identity.observed.get("executable"))
-    tried = _identity(session, "identity-claimed", python=session.locate(claimed), frameworks=False)
+    tried = _identity(session, "identity-claimed", python=session.locate(claimed))
     return tried.usable and tried.observed.get("prefix") == identity.observed.get("prefix")
 
 

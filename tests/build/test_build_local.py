@@ -7,7 +7,9 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -187,7 +189,8 @@ class Old(Room):
         self.wheel = plan.Wheel("tiny", "1.2+cpu", file(next(self.files.glob("packages/*.whl"))))
         self.archive = file(self.files / "source" / "demo-1.tar.gz")
 room = Old(Path(sys.argv[2]))
-step = plan.RunStep("slow", ("python", "-c", "import time; time.sleep(float('%s'))" % sys.argv[3]), 20)
+code = f"import time; time.sleep({sys.argv[3]})"
+step = plan.RunStep("slow", ("python", "-c", code), 20)
 try:
     print("reused" if room.build(room.plan(step), Telling()).reused else "built", flush=True)
 except KeyboardInterrupt:
@@ -195,11 +198,17 @@ except KeyboardInterrupt:
 """
 
 
-def _builder(room: Room, seconds: str) -> subprocess.Popen[str]:
+@contextmanager
+def _builder(room: Room, seconds: str) -> Iterator[subprocess.Popen[str]]:
+    """A process that builds, with a step that sleeps for ``seconds``."""
     arguments = [str(Path(__file__).parent), str(room.folder), seconds]
-    return subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-c", BUILDER, *arguments], stdout=subprocess.PIPE, text=True
-    )
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def _until(process: subprocess.Popen[str], text: str) -> None:
@@ -227,7 +236,7 @@ def test_interrupted_build_leaves_nothing(room: Room) -> None:
     marker_seconds = f"600.{time.time_ns()}"
     with _builder(room, marker_seconds) as process:
         _until(process, "step slow")
-        assert _running(marker_seconds)
+        _wait_for(lambda: _running(marker_seconds))
         process.terminate()
         assert process.wait(30) == 130
     assert not _running(marker_seconds)
@@ -239,11 +248,7 @@ def test_killed_build_ends_and_is_swept(room: Room) -> None:
     with _builder(room, marker_seconds) as process:
         _until(process, "step slow")
         process.kill()
-    for _ in range(100):
-        if not _running(marker_seconds):
-            break
-        time.sleep(0.1)
-    assert not _running(marker_seconds)
+    _wait_for(lambda: not _running(marker_seconds))
     assert len(list(room.cache.glob("prefixes/*/"))) == 1
     assert room.engine().sweep() == 1
     assert not list(room.cache.glob("prefixes/*/"))
@@ -272,6 +277,14 @@ def test_cache_that_cannot_be_used_is_said(room: Room) -> None:
         room.build(room.plan())
     assert caught.value.diagnostics[0].code == "E0707"
     assert str(room.cache) in caught.value.diagnostics[0].cause
+
+
+def _wait_for(condition: Callable[[], object]) -> None:
+    for _ in range(200):
+        if condition():
+            return
+        time.sleep(0.1)
+    raise AssertionError("it never came")
 
 
 def _running(text: str) -> list[str]:

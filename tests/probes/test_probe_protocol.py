@@ -56,6 +56,7 @@ def configured(program: str, python: str, folder: Path) -> dict[str, Any]:
         "backend": "gloo",
         "processes": 2,
         "source": str(folder),
+        "prefix": sys.prefix,
         "pyright": {"node": "/nonexistent/node", "script": "/nonexistent/index.js"},
         "scratch": str(folder),
     }
@@ -77,6 +78,7 @@ def test_every_probe_runs_on_every_python(version: str, tmp_path: Path) -> None:
     outcomes = {r["name"]: r["outcome"] for r in answers["c0_live"]["observed"]["results"]}
     assert outcomes == {"json": "ok", "nowhere": "missing", "tiny": "ok"}
     assert answers["c1_entry"]["observed"]["missing_module"] == "nowhere"
+    assert answers["state"]["observed"]["count"] >= 1
     assert answers["c0_static"]["error"]["type"] == "PyrightFailed"
     assert "nonexistent" in answers["c0_static"]["error"]["message"]
     assert answers["c3_kernel"]["observed"]["stages"]["import"]["ok"] is False

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from strategies import erase, specs
+from strategies import SAMPLES, erase, specs
 
 from envspec.language.format import print_spec
 from envspec.language.parse import parse
@@ -49,3 +49,9 @@ def test_canonical_text_quotes_only_what_needs_it_and_leaves_defaults_out() -> N
     assert "  torch              ==2.13.0+cpu from pytorch-cpu" in lines
     assert not any("processes" in line for line in lines)
     assert lines[-1] == "}"
+
+
+def test_samples_have_their_shapes() -> None:
+    assert [
+        (shape, text) for shape, known in SAMPLES.items() for text in known if not shape.fits(text)
+    ] == []
