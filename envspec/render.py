@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from envspec.diagnostics import ERROR, WARNING, Diagnostic, Label
-from envspec.source import SourceFile
+from envspec.source import UNSEEN, SourceFile
 
 SCHEMA = 1
 _RED, _YELLOW, _BLUE, _BOLD, _RESET = "\x1b[31m", "\x1b[33m", "\x1b[34m", "\x1b[1m", "\x1b[0m"
 _TONES = {ERROR: _RED, WARNING: _YELLOW}
+_UNSEEN = re.compile(f"[{UNSEEN}]")
 _WIDEST = 160  # columns of a source line that are shown; a spec may hold one huge line
 
 
@@ -96,9 +98,14 @@ def _columns(words: str) -> int:
 
 def _visible(words: str) -> str:
     """Text that cannot move the cursor or colour the terminal, whoever wrote it."""
-    if words.isprintable():
+    if words.isascii() and words.isprintable():
         return words
-    return "".join(c if c.isprintable() else f"\\u{{{ord(c):x}}}" for c in words)
+    shown = "".join(c if c.isprintable() else _escaped(c) for c in words)
+    return _UNSEEN.sub(lambda match: _escaped(match.group()), shown)
+
+
+def _escaped(char: str) -> str:
+    return f"\\u{{{ord(char):x}}}"
 
 
 def _data(d: Diagnostic) -> dict[str, Any]:

@@ -10,6 +10,13 @@ from bisect import bisect_right
 from functools import cached_property
 from typing import NamedTuple
 
+# Characters that `str.isprintable` lets through and that show nothing: data can hide in them.
+UNSEEN = (
+    "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u3164\ufe00-\ufe0e\uffa0"
+    "\U000e0100-\U000e01ef"
+)
+"""A range for a regular expression's brackets. The selector of coloured emoji is not in it."""
+
 
 class Span(NamedTuple):
     """Half-open range of character offsets into a source text."""

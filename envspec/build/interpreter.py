@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -58,12 +59,13 @@ def _here(python: str) -> Iterator[Path]:
     name = f"python{python}"
     for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
         path = Path(folder or ".", name)
-        if path.is_file() and os.access(path, os.X_OK):
+        if os.access(path, os.X_OK):
             yield path
     if python == f"{sys.version_info[0]}.{sys.version_info[1]}":
         yield Path(sys.base_prefix, "bin", name)
     pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv", "versions")
-    yield from sorted(pyenv.glob(f"{python}.*/bin/{name}"), reverse=True)
+    with suppress(OSError):  # another user's folder, say
+        yield from sorted(pyenv.glob(f"{python}.*/bin/{name}"), reverse=True)
 
 
 def _ask(program: Path, python: str, platform: str) -> Interpreter | None:

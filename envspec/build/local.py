@@ -168,6 +168,7 @@ class LocalEngine:
                 namespaces=self._isolation == isolate.NAMESPACES,
                 network=invocation.network,
                 overhead=isolate.OVERHEAD[self._isolation],
+                powers=self._isolation == isolate.BWRAP,
             )
             return supervise.run(command, invocation.seconds, limits, building)
 

@@ -29,7 +29,8 @@ class Command(NamedTuple):
     """What to run, as the machine sees it: ``argv[0]`` and ``cwd`` are absolute.
 
     ``namespaces`` asks the keeper for namespaces of its own; ``overhead`` is how many tasks of
-    the isolation's own (bwrap, say) do not count against the limit.
+    the isolation's own (bwrap, say) do not count against the limit, and ``powers`` leaves root
+    its capabilities, which bwrap needs to set things up (it takes them away itself).
     """
 
     argv: Sequence[str]
@@ -38,6 +39,7 @@ class Command(NamedTuple):
     namespaces: bool = False
     network: bool = False
     overhead: int = 0
+    powers: bool = False
 
 
 def run(
@@ -58,6 +60,7 @@ def run(
         "namespaces": command.namespaces,
         "network": command.network,
         "overhead": command.overhead,
+        "powers": command.powers,
         "memory": limits.memory,
         "tasks": limits.processes,
         "files": limits.open_files,

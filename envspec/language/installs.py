@@ -15,7 +15,9 @@ def indexes(reader: Reader, top: dict[str, list[Statement]]) -> tuple[Index, ...
     result = []
     for name, statement in named(reader, top.get("index", []), shapes.NAME):
         values = reader.values(statement, 'index NAME ["URL"]', 1, 2)
-        url = reader.text(values[1], shapes.URL, STRING) if len(values) == 2 else ""
+        given = values[1] if len(values) == 2 else None
+        # A wrong address is still an address: one slip, one finding.
+        url = reader.text(given, shapes.URL, STRING, given.text if given else "")
         if "@" in url.split("//", 1)[-1].split("/", 1)[0]:
             reader.report(
                 "E0203",
@@ -65,7 +67,7 @@ def _package(reader: Reader, line: Statement) -> Package | None:
     values = list(line.values[1:])
     because = reader.because(values)
     index = take_index(reader, values)
-    specifier = ",".join(v.text for v in values).replace(",,", ",")
+    specifier = ",".join(part for v in values for part in v.text.split(",") if part)
     span = Span(values[0].span.start, values[-1].span.end) if values else line.span
     if values and (any(v.kind != WORD for v in values) or not shapes.SPECIFIER.fits(specifier)):
         bare = shapes.VERSION.fits(specifier)

@@ -23,16 +23,17 @@ from envspec.language.syntax import (
     Statement,
     Value,
 )
-from envspec.source import SourceFile, Span
+from envspec.source import UNSEEN, SourceFile, Span
 
 MAX_BYTES = 1 << 20
 MAX_STATEMENTS = 10_000
 
-# Control characters other than tab and newline, invisible format characters (they can make a
-# line read as something else), and every blank that is neither space, tab nor newline.
+# Control characters other than tab and newline, characters that show nothing (they can hide data,
+# or make a line read as something else), and every blank that is neither space, tab nor newline.
 _FORBIDDEN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\xa0\xad\u061c\u1680\u180e\u2000-\u200f\u2028-\u202f"
-    "\u205f-\u206f\u3000\ufeff\ufff9-\ufffb\U000e0001-\U000e007f\ud800-\udfff]|\r(?!\n)"
+    "\u205f-\u206f\u3000\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff"
+    f"{UNSEEN}]|\r(?!\n)"
 )
 _ESCAPE = re.compile(r"\\(.)")
 # A line that begins with anything but a comment or a closing brace begins a statement.

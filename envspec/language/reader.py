@@ -97,6 +97,14 @@ class Reader:
                 line.span,
                 hint=f"write `{word.form}`",
             )
+        if word.names and word.block and len(line.values) > 2:
+            self.report(
+                "E0206",
+                f"`{word.word}` has one name and a block",
+                line.values[2].span,
+                "one too many",
+                hint=f"write `{word.form}`",
+            )
         if word.often != MANY and earlier:
             self.duplicate(f"`{word.word}`", line.span, earlier[0].span)
             return
@@ -230,14 +238,6 @@ def named(
                 hint=f"write `{statement.keyword.text} NAME`",
             )
             continue
-        if statement.block is not None and len(values) > 1:
-            reader.report(
-                "E0206",
-                f"`{statement.keyword.text}` has one name and a block",
-                values[1].span,
-                "one too many",
-                hint=f"write `{statement.keyword.text} NAME {{ … }}`",
-            )
         name = reader.text(values[0], shape, WORD)
         if name in seen:
             reader.duplicate(f"`{statement.keyword.text} {name}`", values[0].span, seen[name])

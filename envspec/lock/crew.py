@@ -16,7 +16,9 @@ class _StoppedError(Exception):
     """Raised in a job when the crew no longer wants its result."""
 
 
-def run(jobs: Iterable[Callable[[Desk], None]], total: int, reporter: Reporter, hands: int) -> None:
+def run(
+    jobs: Iterable[Callable[[Desk], None]], total: int, reporter: Reporter | None, hands: int
+) -> None:
     """Run all jobs, ``hands`` at a time; ``total`` is the bytes they will move, if known.
 
     The first failure is raised at once and stops the rest. So does Ctrl-C: the threads are
@@ -60,9 +62,9 @@ def run(jobs: Iterable[Callable[[Desk], None]], total: int, reporter: Reporter, 
                 raise event
             if event is None:
                 pending -= 1
-            elif isinstance(event, str):
+            elif reporter is not None and isinstance(event, str):
                 reporter.line(event)
-            else:
+            elif reporter is not None and isinstance(event, int):
                 done += event
                 reporter.advance(min(done, total), total, "B")
     finally:

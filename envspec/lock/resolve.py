@@ -7,22 +7,26 @@ past what the others accept.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 from envspec.build.protocol import Reporter
 from envspec.diagnostics import DiagnosticError
+from envspec.lock import crew
 from envspec.lock.digest import digest
 from envspec.lock.indexes import PYPI, Indexes, UnreachableError
 from envspec.lock.model import Artefact, LockedPackage
 from envspec.lock.piptools import resolve_piptools
 from envspec.lock.request import Chosen, PackageRequest, Request, Resolution
 from envspec.lock.target import MACHINES, best
+from envspec.lock.transfer import Desk
 from envspec.lock.uv import resolve_uv
 from envspec.lock.uvrun import uv_version
 
 __all__ = ["PackageRequest", "Request", "Resolution", "installer", "resolve"]
 
 RESOLVERS = ("uv", "pip-tools")
+HANDS = 4
+"""Files asked about at a time."""
 
 
 def resolve(
@@ -43,7 +47,7 @@ def resolve(
     reporter.stage(f"resolving {len(request.packages)} packages with {name}")
     solve = resolve_uv if name == "uv" else resolve_piptools
     chosen, version = solve(request, indexes)
-    return Resolution(_lock(chosen, request, indexes), name, version)
+    return Resolution(_lock(chosen, request, indexes, reporter), name, version)
 
 
 def installer(request: Request, indexes: Indexes | None = None) -> LockedPackage:
@@ -72,7 +76,7 @@ def installer(request: Request, indexes: Indexes | None = None) -> LockedPackage
             hint="install another release of uv beside this tool, then lock again",
         )
     chosen = Chosen("uv", version, file.filename, file.url, file.sha256, file.size, ("spec",))
-    return _lock([chosen], request, indexes)[0]
+    return _lock([chosen], request, indexes, None)[0]
 
 
 def _check(request: Request, resolver: str) -> None:
@@ -88,33 +92,31 @@ def _check(request: Request, resolver: str) -> None:
 
 
 def _lock(
-    chosen: Sequence[Chosen], request: Request, indexes: Indexes
+    chosen: Sequence[Chosen], request: Request, indexes: Indexes, reporter: Reporter | None
 ) -> tuple[LockedPackage, ...]:
     """Fill in hashes and sizes that nobody told, and turn parents into children."""
     aliases = request.aliases
-    with ThreadPoolExecutor(4) as pool:
-        told = list(
-            pool.map(lambda c: _told(c, aliases.get(c.name, PYPI), request, indexes), chosen)
-        )
+    told = {c.name: (c.sha256, c.size) for c in chosen}
+
+    def tell(file: Chosen, _: Desk) -> None:
+        try:
+            told[file.name] = digest(file, aliases.get(file.name, PYPI), indexes)
+        except UnreachableError as error:
+            raise error.finding(request.source, request.span_of(file.name)) from None
+
+    crew.run([partial(tell, c) for c in chosen if not all(told[c.name])], 0, reporter, HANDS)
     names = {c.name for c in chosen}
     return tuple(
         LockedPackage(
             c.name,
             c.version,
-            Artefact(aliases.get(c.name, PYPI), c.filename, sha256, size),
+            Artefact(aliases.get(c.name, PYPI), c.filename, *told[c.name]),
             tuple(sorted(child.name for child in chosen if c.name in child.parents)),
             tuple(sorted((p for p in c.parents if p == "spec" or p in names), key=_spec_first)),
         )
-        for c, (sha256, size) in sorted(zip(chosen, told, strict=True))
+        for c in sorted(chosen)
     )
 
 
 def _spec_first(parent: str) -> tuple[bool, str]:
     return parent != "spec", parent
-
-
-def _told(chosen: Chosen, alias: str, request: Request, indexes: Indexes) -> tuple[str, int]:
-    try:
-        return digest(chosen, alias, indexes)
-    except UnreachableError as error:
-        raise error.finding(request.source, request.span_of(chosen.name)) from None

@@ -139,12 +139,13 @@ class Client:
 
     def _body(self, response: requests.Response, *, decode: bool) -> Iterator[bytes]:
         raw = response.raw
+        # read1 returns what is there; read would wait for a full chunk, and so would never
+        # notice a server that sends a byte now and then. Only urllib3 1 lacks read1.
+        read = getattr(raw, "read1", raw.read)
         began, received = time.monotonic(), 0
         while True:
             try:
-                # read1 returns what is there; read would wait for a full chunk, and so would
-                # never notice a server that sends a byte now and then.
-                chunk = raw.read1(_CHUNK, decode_content=decode)
+                chunk = read(_CHUNK, decode_content=decode)
             except (urllib3.exceptions.HTTPError, OSError) as error:
                 _reword(error)
             if not chunk:

@@ -155,7 +155,7 @@ def test_interrupt_leaves_no_build_running(
 ) -> None:
     marker = f"sleep-{uuid.uuid4().hex}"
     workplace.dockerfile(
-        HEAD + f"# spec.env:9  step\nRUN echo step begins; sh -c 'sleep 600' {marker}\n"
+        HEAD + f"# spec.env:9  step\nRUN sh -c 'echo step begins; sleep 600' {marker}\n"
     )
     arguments = [sys.executable, "-c", BUILDER, str(Path(__file__).parent), str(tmp_path), marker]
     process = subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True)

@@ -7,10 +7,11 @@ import hashlib
 import http.server
 import io
 import json
+import os
 import threading
 import time
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,9 +19,10 @@ import pytest
 
 from envspec.lock.indexes import Indexes
 from envspec.lock.model import Artefact
+from envspec.lock.pipconfig import PipConfig
 from envspec.lock.web import Patience
 
-HASTY = Patience(connect=2, read=2, grace=0.5, slowest=1000, retries=2, backoff=0.01)
+HASTY = Patience(connect=2, read=0.8, grace=0.5, slowest=1000, retries=2, backoff=0.01)
 
 
 class Wheel(NamedTuple):
@@ -175,7 +177,7 @@ def local_index(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Loc
 def plain_pip(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Nothing of this machine's pip configuration may decide a test."""
     monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
-    for name in ("FIND_LINKS", "INDEX_URL", "EXTRA_INDEX_URL", "CERT", "CONSTRAINT", "PROXY"):
+    for name in PIP_SETTINGS:
         monkeypatch.delenv(f"PIP_{name}", raising=False)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "uv-cache"))
@@ -198,6 +200,18 @@ class Notes:
 
     def line(self, text: str) -> None:
         self.lines.append(text)
+
+
+PIP_SETTINGS = ("FIND_LINKS", "INDEX_URL", "EXTRA_INDEX_URL", "CERT", "CONSTRAINT", "PROXY")
+
+
+def make_indexes(declared: Mapping[str, str] | None = None) -> Indexes:
+    """Indexes that give up soon. Where a test sets nothing of pip's, pip need not be asked:
+    `test_nothing_configured` says that it would tell the same."""
+    indexes = Indexes(declared, HASTY)
+    if not any(f"PIP_{name}" in os.environ for name in PIP_SETTINGS):
+        indexes._pip = PipConfig()
+    return indexes
 
 
 class Kit(NamedTuple):

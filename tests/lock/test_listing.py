@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from envspec.lock.listing import (
@@ -74,6 +74,7 @@ def test_html() -> None:
     )
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=300), st.sampled_from(["text/html", "application/json"]))
 def test_any_bytes(body: bytes, kind: str) -> None:
     """Whatever a server sends, the answer is files with safe names or a ValueError."""

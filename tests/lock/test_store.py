@@ -166,7 +166,7 @@ def test_a_server_in_trouble_is_asked_again(
         (lambda kit, h: kit.send(h, b"PK", length=500), "broke off"),
         (lambda kit, h: kit.send(h, b"PK", length=-1), "broke off after 2 of"),
         (lambda kit, h: h.connection.close(), "broke"),
-        (lambda kit, h: time.sleep(3), "in time"),
+        (lambda kit, h: time.sleep(1.5), "in time"),
     ],
     ids=["500", "403", "drip", "truncated", "truncated-unannounced", "closed", "silent"],
 )

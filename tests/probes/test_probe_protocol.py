@@ -92,7 +92,7 @@ def test_every_probe_runs_on_every_python(version: str, tmp_path: Path) -> None:
         ({"schema": 2}, "BadConfig"),
         ({"nonce": None}, "BadConfig"),
         ({"probe": "other"}, "BadConfig"),
-        ({"seconds": "long", "names": 3, "argv": "x"}, "BadConfig"),
+        ({"seconds": "long", "names": 3, "argv": "x", "prefix": 3}, "BadConfig"),
         ({"environment": ["A=1"]}, "BadConfig"),
     ],
 )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterable
+from random import Random
+from typing import Any, TypeVar
 
 from hypothesis import strategies as st
 
@@ -14,15 +16,15 @@ from envspec.language.values import Shape, normalise, seconds
 from envspec.source import Span
 
 NOWHERE = Span(0, 0)
+_T = TypeVar("_T")
 
-_HOSTILE = (
-    "", " ", "  x  ", '"', "\\", '\\"', "\\\\", "$HOME", "${x}", "$(id)", "`id`", "#", "# x", "{", "}",
-    "{\\", "because", 'because "x"', "from pypi", "\t", "\tx\t", "<<EOF", "'", "''${", "%s", "{{ x }}",
-    "{% x %}", "é", "字", "𝒳", "e\u0301", "ＡＢ", "\\n", "a=b", 'A="b"', "--flag", "-", "*", "~", "!", ";", "&&",
+HOSTILE = (
+    "", " ", "  x  ", '"', "\\", '\\"', "\\\\", "$HOME", "${x}", "$(id)", "`id`", "#", "# x",
+    "{", "}", "{\\", "because", 'because "x"', "from pypi", "\t", "\tx\t", "<<EOF", "'", "''${",
+    "%s", "{{ x }}", "{% x %}", "é", "字", "𝒳", "e\u0301", "ＡＢ", "\\n", "a=b", 'A="b"', "--flag",
+    "-", "*", "~", "!", ";", "&&",
 )  # fmt: skip
 
-
-# Drawing from the regular expressions themselves takes half a second a model.
 SAMPLES: dict[Shape, tuple[str, ...]] = {
     shapes.NAME: ("x", "7", "a.b", "A_b-c", "because", "from", "x" * 100, "none", "run", "env"),
     shapes.VERSION: ("1", "v2", "0.0.0", "1!2.3", "2.13.0+cpu", "1.0RC1.post2.dev3+a.1", "1-1"),
@@ -42,179 +44,163 @@ SAMPLES: dict[Shape, tuple[str, ...]] = {
     shapes.COUNT: ("0", "1", "999999999"),
     shapes.MODULE: ("a", "_x.y_1.Z", "because"),
     shapes.VARIABLE: ("A", "_", "a1_B", "because"),
-    shapes.URL: ("https://x", "file:///a{b}#c", 'http://h/"\\', "https://h/a?b=c&d"),
+    shapes.URL: ("https://x", "file:///a{b}#c", 'http://h/"\\\\', "https://h/a?b=c&d"),
     shapes.BOOLEAN: ("true", "false"),
     shapes.VERDICT: ("pass", "fail"),
-    shapes.ABSOLUTE: ("/", "/opt/env/bin/python", '/{a}#"b"', "/\\", '/A="x"'),
+    shapes.ABSOLUTE: ("/", "/opt/env/bin/python", '/{a}#"b"', "/\\\\", '/A="x"'),
 }
-
-_TEXTS = st.one_of(
-    st.sampled_from(_HOSTILE),
-    st.lists(st.sampled_from(_HOSTILE), max_size=5).map("".join),
-    st.text(
-        st.characters(exclude_categories=["Cs", "Cc", "Cf", "Zs", "Zl", "Zp"]), max_size=20
-    ).filter(lambda t: not _FORBIDDEN.search(t)),
-)
 
 
 def texts() -> st.SearchStrategy[str]:
     """Any text that a string of the language can hold."""
-    return _TEXTS
+    printable = st.characters(exclude_categories=["Cs", "Cc", "Cf", "Zs", "Zl", "Zp"])
+    return st.one_of(
+        st.sampled_from(HOSTILE),
+        st.lists(st.sampled_from(HOSTILE), max_size=4).map("".join),
+        st.text(printable, max_size=20).filter(lambda t: not _FORBIDDEN.search(t)),
+    )
 
 
-def reasons() -> st.SearchStrategy[str]:
-    """A reason, or none."""
-    return st.one_of(st.just(""), texts().filter(str.strip))
+def specs() -> st.SearchStrategy[model.Spec]:
+    """Whole models, their spans erased.
+
+    Hypothesis chooses strings and sizes and so can shrink them; the rest comes from one seed,
+    because a model has a hundred values and choosing each apart takes half a second.
+    """
+    random = st.randoms(use_true_random=True)
+    return st.builds(_spec, random, st.integers(0, 4), st.lists(texts(), min_size=1, max_size=8))
 
 
-def shaped(shape: Shape) -> st.SearchStrategy[str]:
-    """Texts of a shape."""
-    return st.sampled_from(SAMPLES[shape])
+def _spec(random: Random, size: int, strings: list[str]) -> model.Spec:
+    return _Maker(random, size, strings).spec()
 
 
-def unique(names: st.SearchStrategy[str], most: int = 4) -> st.SearchStrategy[list[str]]:
-    """Different names."""
-    return st.lists(names, unique=True, max_size=most)
+class _Maker:
+    def __init__(self, random: Random, size: int, strings: list[str]) -> None:
+        self.random = random
+        self.size = size
+        self.strings = strings
+        self.aliases: list[str] = []
 
+    def of(self, shape: Shape) -> str:
+        return self.random.choice(SAMPLES[shape])
 
-def some(strategy: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-    """A value, or nothing."""
-    return st.one_of(st.just(""), strategy)
+    def maybe(self, make: Callable[[], str]) -> str:
+        return make() if self.random.random() < 0.6 else ""
 
+    def text(self) -> str:
+        return self.random.choice(self.strings)
 
-def _argv() -> st.SearchStrategy[tuple[str, ...]]:
-    return st.lists(texts(), min_size=1, max_size=5).map(tuple)
+    def reason(self) -> str:
+        text = self.text()
+        return text if text.strip() else "why"
 
+    def some(self, known: Iterable[_T]) -> list[_T]:
+        """Some of the known things, in any order."""
+        all_ = list(known)
+        return self.random.sample(all_, min(len(all_), self.random.randint(0, self.size)))
 
-def _floors() -> st.SearchStrategy[str]:
-    return shaped(shapes.FLOOR).map(lambda t: t.removeprefix(">="))
+    def names(self, shape: Shape) -> list[str]:
+        return self.some(SAMPLES[shape])
 
+    def argv(self) -> tuple[str, ...]:
+        return tuple(self.text() for _ in range(1 + self.random.randint(0, self.size)))
 
-@st.composite
-def _variables(draw: st.DrawFn) -> tuple[model.Variable, ...]:
-    names = draw(unique(shaped(shapes.VARIABLE)))
-    return tuple(model.Variable(name, draw(texts()), NOWHERE) for name in names)
+    def floor(self) -> str:
+        return self.of(shapes.FLOOR).removeprefix(">=")
 
+    def variables(self) -> tuple[model.Variable, ...]:
+        names = self.names(shapes.VARIABLE)
+        return tuple(model.Variable(name, self.text(), NOWHERE) for name in names)
 
-@st.composite
-def _entries(draw: st.DrawFn) -> tuple[model.Entry, ...]:
-    made = []
-    for name in draw(unique(shaped(shapes.NAME), 3)):
-        script = draw(some(shaped(shapes.RELATIVE)))
-        argv = draw(_argv())
-        made.append(
-            model.Entry(
-                name,
-                draw(st.sampled_from(model.LEVELS)),
-                argv[1:] if script else argv,
-                script,
-                seconds(draw(shaped(shapes.DURATION))),
-                int(draw(shaped(shapes.PROCESSES))),
-                draw(_variables()),
-                draw(st.booleans()),
+    def index(self) -> str:
+        return self.random.choice([*self.aliases, "pypi", "pytorch-cpu"])
+
+    def spec(self) -> model.Spec:
+        self.aliases = self.names(shapes.NAME)
+        image, _, digest = self.of(shapes.IMAGE).partition("@")
+        stages = ("runtime", "build")
+        return model.Spec(
+            model.Project(
+                self.of(shapes.NAME),
+                model.ArchiveSource(
+                    self.of(shapes.FILE_NAME),
+                    self.of(shapes.SHA256),
+                    self.maybe(self.index),
+                    NOWHERE,
+                ),
+                tuple(self.names(shapes.RELATIVE)),
                 NOWHERE,
-            )
+            ),
+            model.Platform(
+                self.of(shapes.PLATFORM),
+                image,
+                digest,
+                NOWHERE,
+                self.of(shapes.PYTHON),
+                NOWHERE,
+                self.maybe(self.floor),
+                NOWHERE,
+            ),
+            self.accelerator(),
+            tuple(model.Index(n, self.of(shapes.URL), NOWHERE) for n in self.aliases),
+            tuple(
+                map(self.package, self.some(dict.fromkeys(map(normalise, SAMPLES[shapes.NAME]))))
+            ),
+            tuple(
+                model.SystemPackage(n, s, NOWHERE)
+                for s in stages
+                for n in self.names(shapes.SYSTEM_PACKAGE)
+            ),
+            tuple(model.Step(n, self.argv(), NOWHERE) for n in self.names(shapes.NAME)),
+            self.variables(),
+            tuple(map(self.entry, self.names(shapes.NAME))),
+            tuple(
+                model.OptionalImport(n, self.reason(), NOWHERE) for n in self.names(shapes.MODULE)
+            ),
+            tuple(map(self.claim, self.some(CLAIMS))),
         )
-    return tuple(made)
 
+    def accelerator(self) -> model.Accelerator:
+        if self.random.random() < 0.3:
+            return model.Accelerator("none", "", "", (), "", "", NOWHERE)
+        return model.Accelerator(
+            "cuda",
+            self.maybe(lambda: self.of(shapes.NUMBER_DOTTED)),
+            self.maybe(self.floor),
+            tuple(self.names(shapes.GPU)),
+            self.maybe(lambda: self.of(shapes.NUMBER_DOTTED)),
+            self.maybe(lambda: self.of(shapes.NUMBER_DOTTED)),
+            NOWHERE,
+        )
 
-def _accelerators() -> st.SearchStrategy[model.Accelerator]:
-    cuda = st.builds(
-        model.Accelerator,
-        kind=st.just("cuda"),
-        toolkit=some(shaped(shapes.NUMBER_DOTTED)),
-        driver=some(_floors()),
-        gpus=st.lists(shaped(shapes.GPU), max_size=3).map(tuple),
-        cudnn=some(shaped(shapes.NUMBER_DOTTED)),
-        nccl=some(shaped(shapes.NUMBER_DOTTED)),
-        span=st.just(NOWHERE),
-    )
-    return st.one_of(st.just(model.Accelerator("none", "", "", (), "", "", NOWHERE)), cuda)
-
-
-def _urls() -> st.SearchStrategy[str]:
-    return shaped(shapes.URL).filter(lambda u: "@" not in u)
-
-
-@st.composite
-def _packages(draw: st.DrawFn, aliases: list[str]) -> tuple[model.Package, ...]:
-    index = some(st.sampled_from([*aliases, "pypi", "pytorch-cpu"]))
-    return tuple(
-        model.Package(
+    def package(self, name: str) -> model.Package:
+        return model.Package(
             name,
-            tuple(draw(unique(shaped(shapes.NAME), 2))),
-            draw(some(shaped(shapes.SPECIFIER))),
-            draw(index),
-            draw(reasons()),
+            tuple(self.names(shapes.NAME)),
+            self.maybe(lambda: self.of(shapes.SPECIFIER)),
+            self.maybe(self.index),
+            self.maybe(self.reason),
             NOWHERE,
         )
-        for name in draw(unique(shaped(shapes.NAME).map(normalise)))
-    )
 
-
-@st.composite
-def _claims(draw: st.DrawFn) -> tuple[model.Claim, ...]:
-    names = draw(unique(st.sampled_from(sorted(CLAIMS)), len(CLAIMS)))
-    return tuple(
-        model.Claim(
+    def entry(self, name: str) -> model.Entry:
+        script = self.maybe(lambda: self.of(shapes.RELATIVE))
+        return model.Entry(
             name,
-            draw(st.one_of(st.just(model.UNSTATED), shaped(CLAIMS[name][0]))),
-            draw(reasons()),
+            self.random.choice(model.LEVELS),
+            self.argv()[1 if script else 0 :],
+            script,
+            seconds(self.of(shapes.DURATION)),
+            int(self.of(shapes.PROCESSES)),
+            self.variables(),
+            self.random.random() < 0.5,
             NOWHERE,
         )
-        for name in names
-    )
 
-
-@st.composite
-def specs(draw: st.DrawFn) -> model.Spec:
-    """A whole model, its spans erased."""
-    names = draw(unique(shaped(shapes.NAME), 3))
-    indexes = tuple(model.Index(name, draw(_urls()), NOWHERE) for name in names)
-    image, _, digest = draw(shaped(shapes.IMAGE)).partition("@")
-    archive = model.ArchiveSource(
-        draw(shaped(shapes.FILE_NAME)),
-        draw(shaped(shapes.SHA256)),
-        draw(some(st.sampled_from([*names, "pypi"]))),
-        NOWHERE,
-    )
-    system = tuple(
-        model.SystemPackage(name, stage, NOWHERE)
-        for stage in ("runtime", "build")
-        for name in draw(unique(shaped(shapes.SYSTEM_PACKAGE)))
-    )
-    steps = draw(unique(shaped(shapes.NAME), 2))
-    optional = draw(unique(shaped(shapes.MODULE)))
-    return model.Spec(
-        model.Project(
-            draw(shaped(shapes.NAME)),
-            archive,
-            tuple(draw(st.lists(shaped(shapes.RELATIVE), max_size=3))),
-            NOWHERE,
-        ),
-        model.Platform(
-            draw(shaped(shapes.PLATFORM)),
-            image,
-            digest,
-            NOWHERE,
-            draw(shaped(shapes.PYTHON)),
-            NOWHERE,
-            draw(some(_floors())),
-            NOWHERE,
-        ),
-        draw(_accelerators()),
-        indexes,
-        draw(_packages(names)),
-        system,
-        tuple(model.Step(name, draw(_argv()), NOWHERE) for name in steps),
-        draw(_variables()),
-        draw(_entries()),
-        tuple(
-            model.OptionalImport(name, draw(texts().filter(str.strip)), NOWHERE)
-            for name in optional
-        ),
-        draw(_claims()),
-    )
+    def claim(self, name: str) -> model.Claim:
+        value = self.maybe(lambda: self.of(CLAIMS[name][0])) or model.UNSTATED
+        return model.Claim(name, value, self.maybe(self.reason), NOWHERE)
 
 
 def erase(value: Any) -> Any:
