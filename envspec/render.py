@@ -13,6 +13,7 @@ SCHEMA = 1
 _RED, _YELLOW, _BLUE, _BOLD, _RESET = "\x1b[31m", "\x1b[33m", "\x1b[34m", "\x1b[1m", "\x1b[0m"
 _TONES = {ERROR: _RED, WARNING: _YELLOW}
 _UNSEEN = re.compile(f"[{UNSEEN}]")
+_CREDENTIALS = re.compile(r"(?<=://)[^/\s\"]+(?=@)")
 _WIDEST = 160  # columns of a source line that are shown; a spec may hold one huge line
 
 
@@ -82,7 +83,10 @@ def _excerpt(source: SourceFile, label: Label, width: int, tone: str, pen: _Pen)
     under = " " * _columns(line[shift:first]) + marks
     number = pen(_BLUE, f"{at.line:>{width}} |")
     bar = pen(_BLUE, f"{' ' * width} |")
-    return [f"{number} {shown}", f"{bar} {under} {pen(tone, _visible(label.text))}".rstrip()]
+    return [
+        f"{number} {shown}".rstrip(),
+        f"{bar} {under} {pen(tone, _visible(label.text))}".rstrip(),
+    ]
 
 
 def _columns(words: str) -> int:
@@ -97,11 +101,19 @@ def _columns(words: str) -> int:
 
 
 def _visible(words: str) -> str:
-    """Text that cannot move the cursor or colour the terminal, whoever wrote it."""
+    """Text that cannot move the cursor, colour the terminal or tell a password."""
+    words = _masked(words)
     if words.isascii() and words.isprintable():
         return words
     shown = "".join(c if c.isprintable() else _escaped(c) for c in words)
     return _UNSEEN.sub(lambda match: _escaped(match.group()), shown)
+
+
+def _masked(words: str) -> str:
+    """The same length of text, with stars for what stands before the `@` of an address."""
+    if "://" not in words:
+        return words
+    return _CREDENTIALS.sub(lambda match: "*" * len(match.group()), words)
 
 
 def _escaped(char: str) -> str:
@@ -113,12 +125,12 @@ def _data(d: Diagnostic) -> dict[str, Any]:
     result: dict[str, Any] = {
         "code": d.code,
         "severity": d.severity,
-        "title": d.title,
+        "title": _masked(d.title),
         "file": d.source.name if d.source else None,
         "labels": labels,
-        "cause": d.cause,
-        "hint": d.hint,
-        "excerpt": list(d.excerpt),
+        "cause": _masked(d.cause),
+        "hint": _masked(d.hint),
+        "excerpt": [_masked(line) for line in d.excerpt],
         "fix": None,
     }
     if d.fix is not None and d.source is not None:

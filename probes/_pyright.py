@@ -10,9 +10,10 @@ import json
 import os
 import re
 import stat
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from _children import run_child
+from _imports import Occurrence
 from _protocol import ProbeError, printable
 
 FILE_LIMIT = 2 << 20
@@ -90,13 +91,40 @@ def _cross_out(match: "re.Match[bytes]") -> bytes:
     return match.group()[:1] + b"_" * (len(match.group()) - 1)
 
 
-def write_copy(files: Dict[str, bytes], tree: str, roots: Sequence[str]) -> str:
-    """Write the blunted copy and our configuration into ``tree``; the configuration's path."""
+def skeleton(occurrences: Sequence[Occurrence]) -> bytes:
+    """The import statements of a module, each on its own line of before, and nothing else.
+
+    Pyright infers types through every expression it sees, at ten times the cost of resolving
+    the imports; and what is not there can silence nothing. A branch for another platform is
+    left out, since pyright does not look into those either.
+    """
+    lines: List[str] = []
+    for item in sorted(occurrences, key=lambda o: o.line):
+        if item.kind in ("dynamic", "platform") or item.module == "__future__":
+            continue
+        names = ", ".join(item.names)
+        statement = "from %s import %s" % (item.module, names) if names else "import " + item.module
+        lines.extend([""] * (item.line - len(lines)))
+        lines[-1] += ("; " if lines[-1] else "") + statement
+    return ("\n".join(lines) + "\n").encode("utf-8", "surrogatepass")
+
+
+def write_copy(
+    files: Dict[str, bytes],
+    found: Mapping[str, Sequence[Occurrence]],
+    tree: str,
+    roots: Sequence[str],
+) -> str:
+    """Write the copy and our configuration into ``tree``; the configuration's path.
+
+    Of a file whose imports were ``found`` only those are written; one that could not be parsed
+    is written whole, with its silencing comments blunted.
+    """
     for relative, data in files.items():
         target = os.path.join(tree, _shown(relative))
         os.makedirs(os.path.dirname(target), exist_ok=True)
         with open(target, "wb") as handle:
-            handle.write(blunt(data))
+            handle.write(skeleton(found[relative]) if relative in found else blunt(data))
     return _configure(tree, [os.path.join(tree, _shown(root)) if root else tree for root in roots])
 
 

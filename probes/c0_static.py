@@ -65,7 +65,7 @@ def observe(config: Dict[str, Any]) -> Dict[str, Any]:
         binding = pyright.binding(max(1.0, end - time.monotonic()))
         copy = os.path.join(scratch, "tree")
         os.makedirs(copy)
-        project = write_copy(tree.files, copy, roots)
+        project = write_copy(tree.files, found, copy, roots)
         answer = pyright.check(project, copy, max(1.0, end - time.monotonic()))
     finally:
         shutil.rmtree(scratch, ignore_errors=True)

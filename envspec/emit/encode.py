@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from envspec.diagnostics import DiagnosticError
 
@@ -19,6 +19,8 @@ MAX_LINE = 60_000  # BuildKit refuses lines of 65,535 bytes
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _TOKEN = re.compile(r"[A-Za-z0-9_./:@=+,!-]+")
+_TOKENS = re.compile(r"(?:(?!-)[A-Za-z0-9_./:@=+,!-]+\n)*")
+_PLAIN = re.compile(r"[A-Za-z0-9_./:@=+,!\n-]*")
 
 
 class Encoded(str):
@@ -49,6 +51,14 @@ def token(text: str) -> Encoded:
             hint="only letters, digits and `_./:@=+,!-` can",
         )
     return Encoded(text)
+
+
+def tokens(texts: Sequence[str]) -> Sequence[str]:
+    """The texts, each fit to be a `token`; a long list of good ones costs a single match."""
+    joined = "\n".join(texts) + "\n"
+    if joined.count("\n") != len(texts) or not _TOKENS.fullmatch(joined):
+        return [token(text) for text in texts]
+    return texts
 
 
 def shell_word(text: str) -> Encoded:
@@ -82,6 +92,15 @@ def nix_string(text: str) -> Encoded:
     """A Nix string literal."""
     escaped = _clean(text, "a Nix string").replace("\\", "\\\\").replace('"', '\\"')
     return Encoded('"' + escaped.replace("$", "\\$") + '"')
+
+
+def nix_strings(texts: Sequence[str]) -> Sequence[str]:
+    """`nix_string` of each; a list of which no text needs an escape costs a single match."""
+    joined = "\n".join(texts)
+    plain = joined.count("\n") == len(texts) - 1 and _PLAIN.fullmatch(joined)
+    if not plain or max(map(len, texts)) > MAX_LINE:
+        return [nix_string(text) for text in texts]
+    return ('"' + joined.replace("\n", '"\n"') + '"').split("\n")
 
 
 def nix_list(values: Iterable[str]) -> Encoded:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from itertools import islice
 
-from envspec.emit.encode import Encoded, nix_string, shell_word, token
+from envspec.emit.encode import Encoded, nix_string, nix_strings, shell_word, token
 from envspec.emit.templates import render
 from envspec.plan import model as plan
 
@@ -20,8 +22,8 @@ def flake(value: plan.Plan) -> str:
         nixpkgs=nix_string(f"github:{pin.owner}/{pin.repo}/{pin.rev}"),
         system=nix_string(_SYSTEMS[value.platform]),
         python=token("python" + value.python.replace(".", "")),
-        wheels=[_wheel(w) for w in value.wheels],
-        source=_attributes(_file(value.source.archive)),
+        wheels=_wheels(value.wheels),
+        source=_file(value.source.archive),
         spec=shell_word(value.spec),
         name=nix_string(value.project),
         variables=[Encoded(f"{token(k)} = {nix_string(v)};") for k, v in value.environment],
@@ -40,29 +42,36 @@ def flake_lock(value: plan.Plan) -> str:
     return json.dumps({"nodes": nodes, "root": "root", "version": 7}, indent=2) + "\n"
 
 
-def _file(file: plan.File) -> dict[str, Encoded]:
-    return {
-        "index": nix_string(file.index),
-        "file": nix_string(file.file),
-        "sha256": nix_string(file.sha256),
-    }
+def _file(file: plan.File) -> Encoded:
+    index, name, sha256 = nix_strings((file.index, file.file, file.sha256))
+    return Encoded(f"{{ index = {index}; file = {name}; sha256 = {sha256}; }}")
 
 
-def _wheel(wheel: plan.Wheel) -> Encoded:
-    known = _pypi(wheel) if wheel.file.index == "pypi" else {}
-    return _attributes({**_file(wheel.file), **known})
+def _wheels(wheels: Sequence[plan.Wheel]) -> list[Encoded]:
+    """An attribute set for each wheel. What they hold is quoted all at once: a flake has
+    hundreds of them, with eight texts each."""
+    texts: list[str] = []
+    for wheel in wheels:
+        file = wheel.file
+        texts += (file.index, file.file, file.sha256, *_pypi(file))
+    quoted = iter(nix_strings(texts) if texts else ())
+    sets: list[Encoded] = []
+    for wheel, index, file_name, sha256 in zip(wheels, quoted, quoted, quoted, strict=False):
+        known = ""
+        if _pypi(wheel.file):
+            pname, version, python, abi, platform = islice(quoted, 5)
+            known = (
+                f"pypi = {{ pname = {pname}; version = {version}; dist = {python}; "
+                f"python = {python}; abi = {abi}; platform = {platform}; }}; "
+            )
+        text = f"{{ index = {index}; file = {file_name}; sha256 = {sha256}; {known}}}"
+        sets.append(Encoded(text))
+    return sets
 
 
-def _pypi(wheel: plan.Wheel) -> dict[str, Encoded]:
-    """What nixpkgs' fetchPypi needs to find a wheel, read off its file name."""
-    parts = wheel.file.file.removesuffix(".whl").split("-")
-    if len(parts) != 5:  # a build tag: fetchPypi knows none
-        return {}
-    name, version, python, abi, platform = parts
-    known = {"pname": name, "version": version, "dist": python, "python": python, "abi": abi}
-    attributes = {k: nix_string(v) for k, v in known.items()}
-    return {"pypi": _attributes({**attributes, "platform": nix_string(platform)})}
-
-
-def _attributes(values: dict[str, Encoded]) -> Encoded:
-    return Encoded("{ " + "".join(f"{k} = {v}; " for k, v in values.items()) + "}")
+def _pypi(file: plan.File) -> Sequence[str]:
+    """What nixpkgs' fetchPypi needs to find a wheel, read off its file name: name, version,
+    python, abi, platform. Empty where it cannot: another index, or a build tag, which
+    fetchPypi does not know."""
+    parts = file.file.removesuffix(".whl").split("-")
+    return parts if file.index == "pypi" and len(parts) == 5 else ()

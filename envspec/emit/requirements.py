@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 from envspec.emit.dockerfile import layer_lock
-from envspec.emit.encode import comment, token
+from envspec.emit.encode import comment, tokens
 from envspec.plan import model as plan
 
 
 def requirement_lists(value: plan.Plan) -> dict[str, str]:
     """`requirements.lock` with every package, and a list for each layer of the image."""
-    result = {"requirements.lock": _list(value, value.wheels, "every package")}
+    lines = _lines(sorted(value.wheels))
+    result = {"requirements.lock": _list(value, lines, value.wheels, "every package")}
     for step in value.steps:
         if isinstance(step, plan.InstallWheels):
             what = f"the {step.layer} layer"
-            result[layer_lock(step.layer)] = _list(value, step.wheels, what)
+            result[layer_lock(step.layer)] = _list(value, lines, step.wheels, what)
     return result
 
 
-def _list(value: plan.Plan, wheels: Iterable[plan.Wheel], what: str) -> str:
+def _lines(wheels: Sequence[plan.Wheel]) -> dict[plan.Wheel, str]:
+    """A requirement for each wheel."""
+    tokens([t for w in wheels for t in (*w[:2], w.file.sha256, w.file.index, w.file.file)])
+    return {
+        w: f"{w.name}=={w.version} --hash=sha256:{w.file.sha256}  # {w.file.index}: {w.file.file}"
+        for w in wheels
+    }
+
+
+def _list(
+    value: plan.Plan, lines: Mapping[plan.Wheel, str], wheels: Iterable[plan.Wheel], what: str
+) -> str:
     head = [
         comment(f"Made by envspec from {value.spec}: {what}."),
         comment(f"Python {value.python} on {value.platform}, glibc {value.glibc} or newer."),
     ]
-    lines = [
-        f"{token(w.name)}=={token(w.version)} --hash=sha256:{token(w.file.sha256)}"
-        f"  # {token(w.file.index)}: {token(w.file.file)}"
-        for w in sorted(wheels)
-    ]
-    return "\n".join([*head, *lines]) + "\n"
+    return "\n".join([*head, *(lines[w] for w in sorted(wheels))]) + "\n"

@@ -70,14 +70,19 @@ def _package(reader: Reader, line: Statement) -> Package | None:
     specifier = ",".join(part for v in values for part in v.text.split(",") if part)
     span = Span(values[0].span.start, values[-1].span.end) if values else line.span
     if values and (any(v.kind != WORD for v in values) or not shapes.SPECIFIER.fits(specifier)):
-        bare = shapes.VERSION.fits(specifier)
+        if shapes.VERSION.fits(specifier):
+            hint = f"write `=={specifier}` for exactly this version"
+        elif all(v.kind == WORD for v in values):
+            hint = f"expected {shapes.SPECIFIER.expected}"
+        else:
+            hint = f"write `{form}`"
         written = " ".join(v.shown for v in values[:3]) + (" …" if values[3:] else "")
         reader.report(
             "E0203",
             f"`{written}` is not a version specifier",
             span,
             "wrong value",
-            hint=f"write `=={specifier}` for exactly this version" if bare else f"write `{form}`",
+            hint=hint,
         )
         specifier = ""
     return Package(shapes.normalise(name), extras, specifier, index, because, line.span)

@@ -93,14 +93,14 @@ class Reader:
         if word.form == f"{word.word} {{ … }}" and (len(line.values) > 1 or line.block is None):
             self.report(
                 "E0206",
-                f"`{word.word}` has a block and nothing else",
+                f"`{word.word}` takes a block and nothing else",
                 line.span,
                 hint=f"write `{word.form}`",
             )
         if word.names and word.block and len(line.values) > 2:
             self.report(
                 "E0206",
-                f"`{word.word}` has one name and a block",
+                f"`{word.word}` takes one name and a block",
                 line.values[2].span,
                 "one too many",
                 hint=f"write `{word.form}`",
@@ -178,7 +178,7 @@ class Reader:
             f"`{value.shown}` is not {what}",
             value.span,
             "wrong value",
-            hint=f"did you mean `{near}`?" if near else f"known are: {', '.join(known)}",
+            hint=f"did you mean `{near}`?" if near else f"expected {_one_of(known)}",
         )
         return known[0]
 
@@ -219,7 +219,9 @@ class Reader:
             values.pop()
             if reason.kind == STRING and reason.text.strip():
                 return reason.text
-            self.report("E0203", "the reason should be a string", reason.span, hint='because "WHY"')
+            self.report(
+                "E0203", "the reason should be a string", reason.span, hint='write `because "WHY"`'
+            )
         return ""
 
 
@@ -244,6 +246,11 @@ def named(
         elif name:
             seen[name] = values[0].span
             yield name, statement
+
+
+def _one_of(words: tuple[str, ...]) -> str:
+    quoted = [f"`{word}`" for word in words]
+    return " or ".join(filter(None, [", ".join(quoted[:-1]), quoted[-1]]))
 
 
 def _article(expected: str) -> str:

@@ -21,7 +21,10 @@ def distance(a: str, b: str) -> int:
 
 
 def closest(word: str, known: Iterable[str]) -> str:
-    """The known word at most a third of its length away, ``""`` where none is that close."""
+    """The known word at most a third of its length away, ``""`` where none is that close.
+
+    Words of one or two letters are never guessed: `c2` is not a slip for `c1`.
+    """
     if not word or len(word) > 60:
         return ""
     lowered = word.lower()
@@ -29,4 +32,4 @@ def closest(word: str, known: Iterable[str]) -> str:
     if not ranked:
         return ""
     edits, best = ranked[0]
-    return best if edits <= max(1, len(best) // 3) else ""
+    return best if len(best) > 2 and edits <= max(1, len(best) // 3) else ""

@@ -43,7 +43,10 @@ def build_digest(value: plan.Plan) -> str:
 
     Line numbers are left out: moving a statement changes nothing that is built.
     """
-    text = json.dumps(_without_lines(recipe(value)), sort_keys=True, separators=(",", ":"))
+    decides = recipe(value)
+    for part in (decides["base"], *decides["steps"]):
+        del part["line"]
+    text = json.dumps(decides, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -65,22 +68,34 @@ def _lines(value: Any, depth: int) -> str:
     else:
         if not any(isinstance(v, (dict, list, tuple)) for v in value):
             return json.dumps(value, ensure_ascii=False)
-        parts = [_lines(v, depth + 1) for v in value]
+        parts = _wheel_lines(value) or [_lines(v, depth + 1) for v in value]
         opening, closing = "[", "]"
     body = f",\n{inner}".join(parts)
     return f"{opening}\n{inner}{body}\n{' ' * (2 * depth)}{closing}"
 
 
-def _without_lines(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {k: _without_lines(v) for k, v in value.items() if k != "line"}
-    if isinstance(value, (list, tuple)):
-        return [_without_lines(v) for v in value]
-    return value
+def _wheel_lines(values: Any) -> list[str]:
+    """Hundreds of wheels, encoded in one call; empty where ``values`` are something else.
+
+    JSON escapes a newline inside a text, so one that stands bare is a separator of ours.
+    """
+    if not all(isinstance(v, dict) and "file" in v and "version" in v for v in values):
+        return []
+    text = json.dumps(values, ensure_ascii=False, separators=(",\n", ": "))
+    parts = text.removeprefix("[{").removesuffix("}]").split("},\n{")
+    return ["{" + part.replace(",\n", ", ") + "}" for part in parts]
 
 
 def _wheel(wheel: plan.Wheel) -> dict[str, Any]:
-    return {"name": wheel.name, "version": wheel.version, **wheel.file._asdict()}
+    name, version, (index, file, sha256, size) = wheel
+    return {
+        "name": name,
+        "version": version,
+        "index": index,
+        "file": file,
+        "sha256": sha256,
+        "size": size,
+    }
 
 
 def _step(step: plan.Step) -> dict[str, Any]:

@@ -46,6 +46,10 @@ def test_closest(word: str, best: str) -> None:
     assert closest(word, ("packages", "env", "accelerator", "project")) == best
 
 
+def test_the_shortest_words_are_never_guessed() -> None:
+    assert closest("c2", ("c1", "c3")) == ""
+
+
 def test_ties_do_not_depend_on_order() -> None:
     assert closest("cat", ("cab", "car")) == closest("cat", ("car", "cab")) == "cab"
     assert closest("cat", ()) == ""
