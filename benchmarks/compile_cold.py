@@ -30,11 +30,17 @@ def _measured(folder: Path, rounds: int) -> Iterator[Figure]:
     recipe, repository = _inputs(folder)
     for file in ("spec.env", "spec.lock", "smoke.py"):
         shutil.copy(EXAMPLE / file, folder)
-    envspec = [script("envspec"), "compile", "--frozen", folder / "spec.env", "-o"]
+    envspec: list[str | Path] = [
+        script("envspec"),
+        "compile",
+        "--frozen",
+        folder / "spec.env",
+        "-o",
+    ]
     fresh, there = folder / "fresh", folder / "there"
-    hpccm = [script("hpccm"), "--recipe", recipe]
+    hpccm: list[str | Path] = [script("hpccm"), "--recipe", recipe]
     # The last word repo2docker prints is the Dockerfile; --no-build asks no engine.
-    repo2docker = [script("repo2docker"), "--no-build", "--debug", repository]
+    repo2docker: list[str | Path] = [script("repo2docker"), "--no-build", "--debug", repository]
 
     def into_fresh_folder() -> Times:
         shutil.rmtree(fresh, ignore_errors=True)

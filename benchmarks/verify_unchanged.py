@@ -47,7 +47,14 @@ def _measured(name: str, engine: str, target: float, folder: Path, rounds: int) 
 def _verify(engine: str, folder: Path) -> tuple[Times, float]:
     """Times without the probes, and the probes' seconds."""
     report = folder / "report.json"
-    argv = [script("envspec"), "verify", "--frozen", "--quiet", "--engine", engine]
+    argv: list[str | Path] = [
+        script("envspec"),
+        "verify",
+        "--frozen",
+        "--quiet",
+        "--engine",
+        engine,
+    ]
     times = child([*argv, "--report", report, folder / "spec.env"], cwd=folder)
     said = json.loads(report.read_text(encoding="utf-8"))
     probes = sum(evidence["seconds"] for evidence in said["evidence"])

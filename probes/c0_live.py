@@ -27,6 +27,7 @@ from _protocol import (
     serve,
 )
 
+_NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
 CHILD = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_child_import.py")
 OUTCOMES = ("ok", "missing", "missing_dependency", "error", "exit")
 _NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
@@ -69,7 +70,9 @@ def observe(config: Dict[str, Any]) -> Dict[str, Any]:
 def _import(
     python: str, name: str, env: Dict[str, str], cwd: str, seconds: float
 ) -> Dict[str, Any]:
-    argv = [python, "-B", CHILD, CHANNEL, name]
+    # Compiled modules are left behind only where the host gives a folder for them.
+    keep = [] if env.get("PYTHONPYCACHEPREFIX") and not env.get(_NO_BYTECODE) else ["-B"]
+    argv = [python, *keep, CHILD, CHANNEL, name]
     run = run_child(argv, env, cwd, seconds, 2000, exclusive=False)
     if run["start_error"]:
         raise ProbeError("NoInterpreter", run["start_error"]["message"])

@@ -59,7 +59,7 @@ def observe(config: Dict[str, Any]) -> Dict[str, Any]:
     roots = _roots(source, config.get("import_roots", []))
     tree = read_source(source)
     found, broken = _parse(tree.files)
-    scratch = tempfile.mkdtemp(prefix="envspec-c0-", dir=config.get("scratch", "/tmp"))
+    scratch = tempfile.mkdtemp(prefix="envspec-c0-", dir=config.get("scratch"))
     try:
         pyright = Pyright(need(tool, "node", str), need(tool, "script", str), python, env, scratch)
         binding = pyright.binding(max(1.0, end - time.monotonic()))

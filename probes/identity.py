@@ -55,9 +55,11 @@ def observe(config: Dict[str, Any]) -> Dict[str, Any]:
     end = time.monotonic() + need(config, "seconds", float)
     gpus = need(config, "gpus", bool)
     env = environment(config)
+    pycache = config.get("pycache")
+    cache = ["-X", "pycache_prefix=%s" % pycache] if pycache else ["-B"]
 
     def ask(subject: str) -> Dict[str, Any]:
-        argv = [python, "-I", "-B", CHILD, CHANNEL, subject]
+        argv = [python, "-I", *cache, CHILD, CHANNEL, subject]
         return _said(run_child(argv, env, None, max(1.0, end - time.monotonic()), 2000))
 
     answer = ask("interpreter")

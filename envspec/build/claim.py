@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +16,7 @@ from envspec.build.protocol import Reporter
 # that no other process rebuilds it under a running program.
 _held: dict[Path, int] = {}
 _guard = threading.Lock()
+_AGAIN_SECONDS = 0.2
 
 
 @contextmanager
@@ -26,16 +28,13 @@ def claim(path: Path, ready: Callable[[], bool], reporter: Reporter) -> Iterator
     """
     lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
-        _take(lock, fcntl.LOCK_SH, reporter)
-        if not ready():
-            _release(path)
-            _take(lock, fcntl.LOCK_EX, reporter)
+        if _acquire(lock, path, ready, reporter):
             os.ftruncate(lock, 0)
             os.pwrite(lock, str(os.getpid()).encode(), 0)
-            # Whoever had it before us may have built it.
-            yield None if ready() else lock
+            yield lock
             fcntl.flock(lock, fcntl.LOCK_SH)
         else:
+            fcntl.flock(lock, fcntl.LOCK_SH)
             yield None
     except BaseException:
         os.close(lock)
@@ -62,14 +61,38 @@ def unclaimed(path: Path) -> bool:
     return True
 
 
-def _take(lock: int, kind: int, reporter: Reporter) -> None:
+def _acquire(lock: int, path: Path, ready: Callable[[], bool], reporter: Reporter) -> bool:
+    """Take the lock for use, where ``ready``, or else for building; True for building."""
+    told = False
+    while True:
+        if not _try(lock, fcntl.LOCK_SH):
+            told = told or _tell(lock, reporter)
+            fcntl.flock(lock, fcntl.LOCK_SH)
+        if ready():
+            return False
+        _release(path)
+        if _try(lock, fcntl.LOCK_EX):
+            # Whoever had it a moment ago may have built it.
+            return not ready()
+        # It is used as it is, or someone else wants to build it too: the trial above has let
+        # go of our share, so one of those who try gets it.
+        told = told or _tell(lock, reporter)
+        time.sleep(_AGAIN_SECONDS)
+
+
+def _try(lock: int, kind: int) -> bool:
     try:
         fcntl.flock(lock, kind | fcntl.LOCK_NB)
     except BlockingIOError:
-        holder = os.pread(lock, 20, 0).decode("ascii", "replace")
-        name = f"process {holder}" if holder.isdecimal() else "another process"
-        reporter.line(f"waiting for {name}, which holds the same environment")
-        fcntl.flock(lock, kind)
+        return False
+    return True
+
+
+def _tell(lock: int, reporter: Reporter) -> bool:
+    holder = os.pread(lock, 20, 0).decode("ascii", "replace")
+    name = f"process {holder}" if holder.isdecimal() else "another process"
+    reporter.line(f"waiting for {name}, which holds the same environment")
+    return True
 
 
 def _release(path: Path) -> None:

@@ -210,7 +210,7 @@ def policy(
 ) -> dict[str, Any]:
     """The whole sandbox as keywords of the SDK's ``create_container``. No name is given."""
     mounts = [
-        docker.types.Mount(m.inside, str(m.host.absolute()), type="bind", read_only=True)
+        docker.types.Mount(m.inside, str(m.host.absolute()), type="bind", read_only=not m.writable)
         for m in invocation.mounts
     ]
     gpus = [docker.types.DeviceRequest(count=-1, capabilities=[["gpu", "compute", "utility"]])]

@@ -73,11 +73,13 @@ def bwrap(
     *,
     network: bool,
     devices: Iterable[Path] = (),
+    building: bool = False,
 ) -> list[str]:
     """The argument list of bwrap that runs ``argv``.
 
     The whole machine is there read-only, but home folders and the like are empty; ``shown`` is
     shown again in them, ``writable`` is shown and can be written. ``/tmp`` is empty, in memory.
+    Run by root, ``argv`` is nobody's, unless it is ``building`` what belongs to root.
     """
     words = [shutil.which(BWRAP) or BWRAP]
     words += ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
@@ -100,10 +102,11 @@ def bwrap(
         for path in paths:
             words += [option, str(path), str(path)]
     written = [word for path in writable for word in ("--bind", str(path), str(path))]
-    if written and os.geteuid() == 0:
-        # What is written belongs to root, so root it stays, but without its powers.
-        return [*words, *written, "--cap-drop", "ALL", "--chdir", cwd, "--", *argv]
-    return [*words, *written, "--chdir", cwd, "--", *_lesser(limits), *argv]
+    words += written
+    if building and os.geteuid() == 0:
+        # The prefix belongs to root, so root it stays, but without its powers.
+        return [*words, "--cap-drop", "ALL", "--chdir", cwd, "--", *argv]
+    return [*words, "--chdir", cwd, "--", *_lesser(limits), *argv]
 
 
 def _hidden() -> list[str]:

@@ -150,15 +150,17 @@ class LocalEngine:
             argv = [program, *(places.real(word) for word in invocation.argv[1:])]
             cwd = places.real(invocation.cwd)
             if self._isolation == isolate.BWRAP:
-                shown = [*map(Path, what["homes"]), *hosts]
+                written = [m.host.absolute() for m in invocation.mounts if m.writable]
+                shown = [*map(Path, what["homes"]), *(h for h in hosts if h not in written)]
                 argv = isolate.bwrap(
                     limits,
                     shown if building else [folder, *shown],
-                    [folder] if building else [],
+                    [*written, *([folder] if building else [])],
                     cwd,
                     argv,
                     network=invocation.network,
                     devices=sorted(Path("/dev").glob("nvidia*")) if invocation.gpus else (),
+                    building=building is not None,
                 )
                 cwd = "/"
             command = supervise.Command(

@@ -46,10 +46,11 @@ class Built(NamedTuple):
 
 
 class Mount(NamedTuple):
-    """A host file or folder shown inside, always read-only."""
+    """A host file or folder shown inside, read-only unless it is scratch of our own."""
 
     host: Path
     inside: str
+    writable: bool = False
 
 
 class Limits(NamedTuple):

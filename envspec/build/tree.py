@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import stat
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -33,10 +34,16 @@ def fingerprint(folder: Path, parts: Sequence[str]) -> str:
     Reads no file, so it is quick; it sees what a program changed in passing, not a forger.
     """
     whole = hashlib.sha256()
-    for name, entry in _entries(folder, parts):
-        stat = entry.stat(follow_symlinks=False)
-        said = f"{name}\0{stat.st_size}\0{stat.st_mtime_ns}\0{stat.st_mode}\n"
-        whole.update(said.encode("utf-8", "surrogateescape"))
+    for part in parts:
+        # Relative to an open folder a stat takes half the time, and there are 20,000 of them.
+        for path, folders, files, opened in os.fwalk(folder / part):
+            folders[:] = sorted(name for name in folders if name != _CACHE)
+            said = [os.path.relpath(path, folder)]
+            for name in (*folders, *sorted(files)):
+                found = os.stat(name, dir_fd=opened, follow_symlinks=False)
+                changed = 0 if stat.S_ISDIR(found.st_mode) else (found.st_size, found.st_mtime_ns)
+                said.append(f"{name}\0{found.st_mode}\0{changed}")
+            whole.update("\n".join(said).encode("utf-8", "surrogateescape") + b"\n\n")
     return whole.hexdigest()
 
 

@@ -50,21 +50,21 @@ def _file(file: plan.File) -> Encoded:
 def _wheels(wheels: Sequence[plan.Wheel]) -> list[Encoded]:
     """An attribute set for each wheel. What they hold is quoted all at once: a flake has
     hundreds of them, with eight texts each."""
+    known = [_pypi(wheel.file) for wheel in wheels]
     texts: list[str] = []
-    for wheel in wheels:
-        file = wheel.file
-        texts += (file.index, file.file, file.sha256, *_pypi(file))
+    for (_, _, (index, file, sha256, _)), parts in zip(wheels, known, strict=True):
+        texts += (index, file, sha256, *parts)
     quoted = iter(nix_strings(texts) if texts else ())
     sets: list[Encoded] = []
-    for wheel, index, file_name, sha256 in zip(wheels, quoted, quoted, quoted, strict=False):
-        known = ""
-        if _pypi(wheel.file):
+    for parts, index, file, sha256 in zip(known, quoted, quoted, quoted, strict=False):
+        pypi = ""
+        if parts:
             pname, version, python, abi, platform = islice(quoted, 5)
-            known = (
+            pypi = (
                 f"pypi = {{ pname = {pname}; version = {version}; dist = {python}; "
                 f"python = {python}; abi = {abi}; platform = {platform}; }}; "
             )
-        text = f"{{ index = {index}; file = {file_name}; sha256 = {sha256}; {known}}}"
+        text = f"{{ index = {index}; file = {file}; sha256 = {sha256}; {pypi}}}"
         sets.append(Encoded(text))
     return sets
 

@@ -22,11 +22,14 @@ def requirement_lists(value: plan.Plan) -> dict[str, str]:
 
 def _lines(wheels: Sequence[plan.Wheel]) -> dict[plan.Wheel, str]:
     """A requirement for each wheel."""
-    tokens([t for w in wheels for t in (*w[:2], w.file.sha256, w.file.index, w.file.file)])
-    return {
-        w: f"{w.name}=={w.version} --hash=sha256:{w.file.sha256}  # {w.file.index}: {w.file.file}"
-        for w in wheels
-    }
+    texts: list[str] = []
+    lines: dict[plan.Wheel, str] = {}
+    for wheel in wheels:
+        name, version, (index, file, sha256, _) = wheel
+        texts += (name, version, sha256, index, file)
+        lines[wheel] = f"{name}=={version} --hash=sha256:{sha256}  # {index}: {file}"
+    tokens(texts)
+    return lines
 
 
 def _list(

@@ -86,7 +86,9 @@ def verify(
         scripts.mkdir()
         shown = tools.mounts(made.plan, scripts)
         gpus = gpu_count()
-        outcome = climb(made.plan, machine.engine, built, shown, gpus, logs, reporter)
+        name = f"{machine.engine.info().name}-{build_digest(made.plan)[:32]}"
+        pycache = cache_folder() / "pycache" / name
+        outcome = climb(made.plan, machine.engine, built, shown, gpus, pycache, logs, reporter)
     subject = Subject(
         made.plan.spec,
         _sha256(loaded.source.text),

@@ -19,6 +19,7 @@ PROBES = "/opt/envspec/probes"
 ENTRIES = "/opt/envspec/entries"
 PYRIGHT = "/opt/envspec/pyright"
 NODE = "/opt/envspec/node"
+PYCACHE = "/opt/envspec/pycache"
 
 INTERPRETER = f"{PREFIX}/bin/python"
 

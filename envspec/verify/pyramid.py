@@ -6,6 +6,7 @@ that could not be checked is blocked and says why; it is never a pass.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -56,15 +57,17 @@ def climb(
     built: Built,
     mounts: tuple[Mount, ...],
     gpus: int,
+    pycache: Path,
     logs: Path,
     reporter: Reporter,
 ) -> Outcome:
     """Run every rung that can be run here, in order, and judge the claims.
 
     ``mounts`` show the probes, pyright and the entries' scripts; ``gpus`` is how many GPUs the
-    host has; ``logs`` is an existing folder for the evidence.
+    host has; ``pycache`` is a folder of this environment's own for compiled modules; ``logs`` is
+    an existing folder for the evidence.
     """
-    session = Session(subject, engine, built, mounts, logs, reporter)
+    session = Session(subject, engine, built, mounts, pycache, logs, reporter)
     cuda = subject.accelerator.kind == "cuda"
     reporter.stage("identity")
     identity = _identity(session, "identity", gpus=cuda and gpus > 0)
@@ -89,12 +92,15 @@ def climb(
 
 
 def _identity(session: Session, name: str, *, python: str = "", gpus: bool = False) -> Observation:
-    config = {
+    config: dict[str, Any] = {
         "python": python or session.locate(plan.INTERPRETER),
         "environment": session.environment(gpus=gpus),
         "gpus": gpus,
     }
-    seen = session.run(name, "identity", config, seconds=IDENTITY_SECONDS, gpus=gpus)
+    with nullcontext("") if python else session.warm() as pycache:
+        if pycache:
+            config["pycache"] = pycache
+        seen = session.run(name, "identity", config, seconds=IDENTITY_SECONDS, gpus=gpus)
     error = seen.observed.get("error")
     if error:
         # The interpreter gave no answer: nothing is known, so nothing may be held against claims.
@@ -112,7 +118,6 @@ def _c0_static(session: Session) -> Observation:
             "node": session.locate(f"{plan.NODE}/bin/node"),
             "script": session.locate(f"{plan.PYRIGHT}/index.js"),
         },
-        "scratch": "/tmp",  # noqa: S108 - the sandbox's own scratch folder
         "optional": [o.name for o in session.plan.optional_imports],
     }
     return session.run("c0_static", "c0_static", config, seconds=STATIC_SECONDS)
@@ -122,29 +127,48 @@ def _c0_live(session: Session, static: Observation) -> Rung:
     if not static.usable:
         reason = "the imports are not known: C0 static gave no result"
         return verdicts.broken("c0_live", reason, ("c0_static",))
-    names = live_names(static.observed, [o.name for o in session.plan.optional_imports])
+    excused = [o.name for o in session.plan.optional_imports]
+    others, own = live_names(static.observed, excused)
+    with session.warm(last=True) as pycache:
+        runs = [_load(session, "c0_live", others, compile_modules=bool(pycache))]
+    # What the repository brings itself is loaded apart: its code may not touch the cache.
+    if own:
+        runs.append(_load(session, "c0_live-own", own))
+    results = [r for run in runs for r in run.observed.get("results") or []]
+    error = next((run.error for run in runs if run.error), "")
+    whole = Observation("c0_live", {"results": results}, error)
+    evidence = ("c0_live", "c0_live-own")[: len(runs)]
+    return judge.c0_live(whole, evidence, [*others, *own])
+
+
+def _load(
+    session: Session, name: str, names: list[str], *, compile_modules: bool = False
+) -> Observation:
+    environment = session.environment()
+    if compile_modules:
+        del environment["PYTHONDONTWRITEBYTECODE"]
     config = {
         "python": session.locate(plan.INTERPRETER),
-        "environment": session.environment(),
+        "environment": environment,
         "cwd": session.locate(plan.SOURCE),
         "names": names,
         "seconds_each": LIVE_SECONDS_EACH,
         "workers": 2,
     }
-    observation = session.run("c0_live", "c0_live", config, seconds=LIVE_SECONDS)
-    return judge.c0_live(observation, ("c0_live",), names)
+    return session.run(name, "c0_live", config, seconds=LIVE_SECONDS)
 
 
-def live_names(observed: dict[str, Any], optional: list[str]) -> list[str]:
-    """Top-level names that must load: what the source requires of others, and its own packages
-    that it imports by name. Declared optional and guarded imports are not among them."""
-    excused = {name.split(".")[0] for name in optional}
-    names = set()
+def live_names(observed: dict[str, Any], optional: list[str]) -> tuple[list[str], list[str]]:
+    """Top-level names that must load: what the source requires of others, and those of its own
+    packages that it imports by name. Declared optional and guarded imports are not among them."""
+    excused = {name.split(".", 1)[0] for name in optional}
+    names: dict[str, set[str]] = {"third_party": set(), "first_party": set()}
     for item in observed.get("imports") or []:
-        wanted = item.get("kind") == "required" and item.get("origin") != "stdlib"
-        if wanted and item.get("top") and item["top"] not in excused:
-            names.add(str(item["top"]))
-    return sorted(names)
+        top, origin = item.get("top"), item.get("origin")
+        if item.get("kind") == "required" and top and top not in excused and origin in names:
+            names[origin].add(str(top))
+    others = names["third_party"]
+    return sorted(others), sorted(names["first_party"] - others)
 
 
 def _c1(session: Session, own: frozenset[str]) -> Rung:

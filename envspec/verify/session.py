@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +17,8 @@ from envspec.plan.model import Plan
 from envspec.verify.results import Observation, read
 
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+# `/tmp` is the sandbox's own scratch; an engine without mounts puts another folder there.
+_BASICS = {"PATH": SYSTEM_PATH, "HOME": "/tmp", "TMPDIR": "/tmp", "LANG": "C.UTF-8"}  # noqa: S108
 # Time the probe has beyond what it watches over, to kill, reap and write its line.
 GRACE = 30.0
 
@@ -54,6 +57,7 @@ class Session:
         engine: Engine,
         built: Built,
         mounts: tuple[Mount, ...],
+        pycache: Path,
         logs: Path,
         reporter: Reporter,
     ) -> None:
@@ -61,7 +65,10 @@ class Session:
         self.evidence: list[Evidence] = []
         self._engine = engine
         self._built = built
-        self._mounts = mounts
+        self._mounts = (*mounts, Mount(pycache, plan.PYCACHE))
+        self._ready = pycache.with_suffix(".ready")
+        pycache.mkdir(parents=True, exist_ok=True)
+        pycache.chmod(0o777)  # the sandbox's user is not ours
         self._logs = logs
         self._reporter = reporter
         self._limits = Limits()
@@ -81,9 +88,7 @@ class Session:
             "VIRTUAL_ENV": prefix,
             "PYTHONPATH": ":".join(self.locate(r) for r in self.plan.import_roots),
             "PYTHONDONTWRITEBYTECODE": "1",
-            "HOME": "/tmp",  # noqa: S108 - the sandbox's own scratch folder
-            "TMPDIR": "/tmp",  # noqa: S108
-            "LANG": "C.UTF-8",
+            "PYTHONPYCACHEPREFIX": self.locate(plan.PYCACHE),
             "GLOO_SOCKET_IFNAME": "lo",
             "NCCL_SOCKET_IFNAME": "lo",
             **dict(self.plan.environment),
@@ -92,6 +97,26 @@ class Session:
         if not gpus:
             values["CUDA_VISIBLE_DEVICES"] = ""
         return values
+
+    @contextmanager
+    def warm(self, *, last: bool = False) -> Iterator[str]:
+        """Within, runs may leave compiled modules behind, for every later run to read.
+
+        Importing torch without them takes three times as long, and it is imported a dozen
+        times. Only programs that run none of the repository's code belong in here; ``last``
+        marks the folder as filled. Gives its path inside, ``""`` where it was filled before.
+        """
+        if self._ready.exists():
+            yield ""
+            return
+        shown = self._mounts
+        self._mounts = tuple(m._replace(writable=m.inside == plan.PYCACHE) for m in shown)
+        try:
+            yield self.locate(plan.PYCACHE)
+            if last:
+                self._ready.touch()
+        finally:
+            self._mounts = shown
 
     def run(
         self,
@@ -108,7 +133,7 @@ class Session:
         settings = {"schema": 1, "probe": probe, "nonce": nonce, "seconds": seconds, **config}
         program = f"{plan.PROBES}/{_PROGRAMS.get(probe, probe)}.py"
         argv = (plan.INTERPRETER, "-I", "-S", "-B", program)
-        variables = {"ENVSPEC_PROBE": json.dumps(settings), "PATH": SYSTEM_PATH, "HOME": "/tmp"}  # noqa: S108
+        variables = {"ENVSPEC_PROBE": json.dumps(settings), **_BASICS}
         if not gpus:
             variables["CUDA_VISIBLE_DEVICES"] = ""
         started = datetime.now(timezone.utc).isoformat(timespec="seconds")

@@ -83,6 +83,23 @@ def test_mounts_are_found_by_their_logical_paths(
     assert done.stdout == b"mounted mounted\n", done.stderr
 
 
+def test_only_a_writable_mount_can_be_written(
+    engine: LocalEngine, built: Built, tmp_path: Path
+) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine").chmod(0o777)
+    program = "import os, sys; open(sys.argv[1] + '/new', 'w').write('x'); print(os.getuid())"
+    mount = Mount(tmp_path / "mine", "/opt/envspec/mine", writable=True)
+    done = python(engine, built, program, "/opt/envspec/mine", mounts=(mount,))
+    assert (tmp_path / "mine" / "new").read_text() == "x", done.stderr
+    if engine.info().isolation.startswith("bwrap"):
+        (tmp_path / "mine" / "new").unlink()
+        assert done.stdout != b"0\n"
+        again = mount._replace(writable=False)
+        done = python(engine, built, program, "/opt/envspec/mine", mounts=(again,))
+        assert b"Read-only file system" in done.stderr
+
+
 def test_scratch_can_be_written_and_is_gone_afterwards(
     engine: LocalEngine, built: Built, shared: tuple[Room, Built]
 ) -> None:

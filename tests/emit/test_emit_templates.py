@@ -8,8 +8,8 @@ from typing import Any
 
 import jinja2
 import pytest
+from emit_sample import instructions, sample
 from jinja2 import meta
-from sample import instructions, sample
 
 from envspec.emit import dockerfile as dockerfile_module
 from envspec.emit import nix as nix_module
@@ -78,7 +78,7 @@ def test_without_finalize_a_bare_string_would_be_an_instruction(
 ) -> None:
     """The test above is worth something: the same values do harm where the guard is missing."""
     good = values_of("Dockerfile.j2", monkeypatch)
-    unguarded = jinja2.Environment(loader=jinja2.BaseLoader(), autoescape=False)  # noqa: S701
+    unguarded = jinja2.Environment(loader=jinja2.BaseLoader(), autoescape=False)
     text = unguarded.from_string(source("Dockerfile.j2")).render(**{**good, "base": BARE})
     assert ("id",) in [c.value for c in instructions(text)]
 
@@ -99,7 +99,7 @@ def test_no_expression_gets_around_it(expression: str) -> None:
 
 
 def test_a_name_that_nobody_gave_is_an_error() -> None:
-    with pytest.raises(jinja2.UndefinedError):
+    with pytest.raises((TypeError, jinja2.UndefinedError), match=r"(?i)undefined"):
         templates._environment().from_string("{{ nothing }}").render()
 
 

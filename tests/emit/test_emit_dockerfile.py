@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from emit_sample import HOSTILE, file, instructions, sample, unquoted, wheel
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sample import HOSTILE, file, instructions, sample, unquoted, wheel
 
 from envspec.diagnostics import DiagnosticError
 from envspec.emit import templates

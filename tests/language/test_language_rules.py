@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from findings import SPEC, of_rules, read
+from language_findings import SPEC, of_rules, read
 
 from envspec import rules
 from envspec.diagnostics import ERROR, WARNING

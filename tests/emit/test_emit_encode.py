@@ -6,9 +6,9 @@ import subprocess
 from collections.abc import Callable
 
 import pytest
+from emit_sample import CONTROL, HOSTILE, instructions, nix_values, unquoted
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sample import CONTROL, HOSTILE, instructions, nix_values, unquoted
 
 from envspec.diagnostics import DiagnosticError
 from envspec.emit import encode

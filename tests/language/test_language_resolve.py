@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from findings import LINES, SPEC, all_of, places, read
+from language_findings import LINES, SPEC, all_of, places, read
 
 from envspec.language.syntax import MAX_FINDINGS
 from envspec.model import Accelerator, Entry, Package, Variable

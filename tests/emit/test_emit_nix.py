@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sample import HOSTILE, nix, nix_values, sample, wheel
+from emit_sample import HOSTILE, nix, nix_values, sample, wheel
 
 from envspec.diagnostics import DiagnosticError
 from envspec.emit.nix import flake, flake_lock

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from findings import SPEC, all_of, places, read
+from language_findings import SPEC, all_of, places, read
 
 from envspec import render
 from envspec.diagnostics import DiagnosticError

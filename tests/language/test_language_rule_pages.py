@@ -1,0 +1,34 @@
+"""The example on a rule's page shows that rule."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from language_findings import SPEC, all_of, of_rules
+
+RULES = Path(__file__).parents[2] / "docs" / "rules"
+# Codes of a spec alone; E0102 and E0105 have examples that no page can show.
+PAGES = [
+    p for p in sorted(RULES.glob("[EW]0[123]*.md")) if p.stem not in {"E0102", "E0105", "E0207"}
+]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
+def test_example_shows_its_code(page: Path) -> None:
+    example = page.read_text(encoding="utf-8").split("## Example", 1)[1]
+    block = re.search(r"```\n(.*?)```", example, re.DOTALL)
+    assert block is not None
+    text = block[1]
+    found = all_of(text if text.startswith("envspec") else SPEC + text) or of_rules(text)
+    assert page.stem in {d.code for d in found}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
+def test_a_mended_example_is_silent(page: Path) -> None:
+    """Where the way to mend it is shown as a block, that block is a good one."""
+    mend = page.read_text(encoding="utf-8").split("## How to mend it", 1)[1]
+    for block in re.findall(r"```\n(.*?)```", mend, re.DOTALL):
+        assert all_of(SPEC + block) == ()
+        assert of_rules(block) == ()
