@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -27,13 +28,17 @@ HEAD = ("figure", "ours", "peer", "ratio", "target", "met?")
 def main() -> int:
     """Run the groups asked for."""
     options = _options()
+    # On the way out images and folders are removed; SIGTERM alone would skip that.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     begun = machine()
     found: list[Figure | Skipped] = []
     broken: list[str] = []
     for name in options.only or GROUPS:
         print(f"{name} …", file=sys.stderr, flush=True)
         try:
-            found.extend(GROUPS[name].figures(options.rounds))
+            for figure in GROUPS[name].figures(options.rounds):
+                found.append(figure)
+                print(f"  {_said(figure)}", file=sys.stderr, flush=True)
         except (RuntimeError, OSError) as error:
             broken.append(f"{name}: {error}")
     note = f"begun on {begun}; ended on {machine()}"
@@ -56,8 +61,15 @@ def table(found: Iterable[Figure | Skipped]) -> str:
         for cells in (list(zip(row, widths, strict=True)) for row in rows)
     ]
     lines += ["", *(f"{f.name}: {f.note}" for f in figures if f.note)]
-    lines += [f"SKIPPED {s.name}: {s.why}" for s in found if isinstance(s, Skipped)]
+    lines += [_said(s) for s in found if isinstance(s, Skipped)]
     return "\n".join(lines).rstrip()
+
+
+def _said(figure: Figure | Skipped) -> str:
+    """One figure on one line, for those who wait."""
+    if isinstance(figure, Skipped):
+        return f"SKIPPED {figure.name}: {figure.why}"
+    return "  ".join(cell for cell in _row(figure) if cell)
 
 
 def _row(figure: Figure) -> tuple[str, ...]:

@@ -7,7 +7,6 @@ in between leaves it beside, under a name that the next call takes back.
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import fcntl
 import os
@@ -94,6 +93,8 @@ def _exchange(fresh: Path, folder: Path) -> None:
 
 def _exchange_names(a: Path, b: Path) -> bool:
     """True where the kernel swapped the two names; False where it cannot."""
+    import ctypes  # noqa: PLC0415 - only a folder that changes needs it
+
     try:
         renameat2 = ctypes.CDLL(None, use_errno=True).renameat2
     except (OSError, AttributeError):

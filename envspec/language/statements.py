@@ -21,8 +21,7 @@ class Word(NamedTuple):
 
     ``inside`` is the word of the block it stands in, ``""`` for the top level. ``form`` shows
     how it is written. ``names`` says that the first value names it, so that each name may stand
-    once. ``block`` says whether it may have one, and ``free`` that the lines of its block
-    begin with names of the user's own (packages, variables).
+    once. ``block`` says whether it may have one.
     """
 
     inside: str
@@ -32,7 +31,6 @@ class Word(NamedTuple):
     meaning: str
     names: bool = False
     block: bool = False
-    free: bool = False
 
 
 WORDS = (
@@ -79,7 +77,7 @@ WORDS = (
     Word(
         "", "index", 'index NAME ["URL"]', MANY, "A package index, known by its alias", names=True
     ),
-    Word("", "packages", "packages { … }", ONCE, "Python packages", block=True, free=True),
+    Word("", "packages", "packages { … }", ONCE, "Python packages", block=True),
     Word(
         "packages",
         "NAME",
@@ -101,7 +99,7 @@ WORDS = (
         block=True,
     ),
     Word("step", "run", 'run "PROGRAM" "ARGUMENT" …', REQUIRED, "Its argument list; no shell"),
-    Word("", "env", "env { … }", ONCE, "Environment variables", block=True, free=True),
+    Word("", "env", "env { … }", ONCE, "Environment variables", block=True),
     Word("env", "NAME", 'NAME="VALUE"', MANY, "A variable", names=True),
     Word("", "imports", "imports { … }", ONCE, "What is known of the imports", block=True),
     Word(

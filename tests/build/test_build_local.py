@@ -88,9 +88,14 @@ def test_file_with_another_digest_is_refused(room: Room) -> None:
 
 
 def test_source_distribution_is_never_built(room: Room) -> None:
+    backend = '[build-system]\nrequires = []\nbuild-backend = "evil"\nbackend-path = ["."]\n'
     archive = make_tar(
         room.files / "packages" / "evil-1.tar.gz",
-        {"evil-1/setup.py": f"open({str(room.folder / 'ran')!r}, 'w')", "evil-1/PKG-INFO": ""},
+        {
+            "evil-1/pyproject.toml": backend + '[project]\nname = "evil"\nversion = "1"\n',
+            "evil-1/evil.py": f"open({str(room.folder / 'ran')!r}, 'w')\n",
+            "evil-1/PKG-INFO": "Metadata-Version: 2.1\nName: evil\nVersion: 1\n",
+        },
     )
     step = plan.InstallWheels("packages", (plan.Wheel("evil", "1", archive),), 12)
     with pytest.raises(BuildFailed) as caught:

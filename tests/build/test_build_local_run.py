@@ -235,6 +235,26 @@ def test_refused_by_bwrap(
     assert done.stdout.startswith(b"refused"), (done.stdout, done.stderr)
 
 
+def test_network_is_there_only_where_asked_for(engine: LocalEngine, built: Built) -> None:
+    program = "print([line.split(':')[0].strip() for line in open('/proc/net/dev') if ':' in line])"
+    host = sorted(path.name for path in Path("/sys/class/net").iterdir())
+    argv = ("python", "-c", program)
+    for network in (False, True):
+        done = engine.run(
+            built, Invocation(argv, (), "/opt/src", (), 60, network=network), Limits()
+        )
+        expected = ["lo"] if alone(engine) and not network else host
+        assert sorted(eval(done.stdout)) == expected, done.stderr
+
+
+def test_root_has_no_powers(engine: LocalEngine, built: Built) -> None:
+    program = (
+        "status = open('/proc/self/status').read()\n"
+        "print(*(status.split(name)[1].split()[0] for name in ('CapEff:', 'NoNewPrivs:')))"
+    )
+    assert python(engine, built, program).stdout == b"0000000000000000 1\n"
+
+
 def test_loopback_works_without_a_network(engine: LocalEngine, built: Built) -> None:
     program = (
         "import socket; s = socket.create_server(('127.0.0.1', 0));"

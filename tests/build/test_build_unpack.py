@@ -81,7 +81,11 @@ def test_unpacks_zip(tmp_path: Path) -> None:
         pytest.param([("top/link", LINK, "/etc/passwd")], id="absolute-link"),
         pytest.param([("top/link", LINK, "../../etc")], id="link-out"),
         pytest.param([("top/link", LINK, "sub/../../../x")], id="link-winding-out"),
-        pytest.param([("top/l", LINK, "."), ("top/l/x", FILE, "x")], id="through-link"),
+        pytest.param([("top/l", LINK, "."), ("top/l/x", FILE, "x")], id="link-to-itself"),
+        pytest.param(
+            [("top/sub", FOLDER, ""), ("top/l", LINK, "sub"), ("top/l/x", FILE, "x")],
+            id="through-link",
+        ),
         pytest.param(
             [("a/b", FOLDER, ""), ("a/m", LINK, "b"), ("a/l", LINK, "m/../../x")], id="link-chain"
         ),

@@ -142,6 +142,17 @@ def test_a_set_is_written_once_and_left_alone_when_it_is_fresh(tmp_path: Path) -
     assert beside(folder) == []
 
 
+def test_everything_is_on_the_disk_before_the_sets_are_swapped(folder: Path) -> None:
+    """A machine that loses power afterwards must not find empty files under the new names."""
+    steps = steps_of(lambda: publish.publish(folder, NEW, KNOWN))
+    swapped = steps.index("_exchange_names")
+    assert steps[:swapped].count("fsync") == len(NEW) + 1, "each file, and their folder"
+    assert steps[swapped:].count("fsync") == 1, "the folder that holds the name"
+    steps = steps_of(lambda: publish.write_file(folder.parent / "lock", "x"))
+    assert steps.index("fsync") < steps.index("replace")
+    assert steps.count("fsync") == 2
+
+
 def test_files_of_an_earlier_set_go(folder: Path) -> None:
     assert publish.stale(folder, NEW) == ("Dockerfile", "plan.json", "flake.nix", "gone")
     assert publish.publish(folder, NEW, KNOWN) is True

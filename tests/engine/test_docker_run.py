@@ -150,7 +150,10 @@ def test_what_a_program_does_have(
         "s = socket.create_server(('127.0.0.1', 0)); socket.create_connection(s.getsockname())\n"
         "print(os.getuid(), os.getgid(), open('/shown/file').read(), os.getcwd(),\n"
         "      shutil.disk_usage('/dev/shm').total >> 20, os.environ['NAMED'])\n"
-        "print(open('/proc/self/status').read().split('CapEff:')[1].split()[0])"
+        "status = open('/proc/self/status').read()\n"
+        "names = ('CapEff:', 'CapBnd:', 'Seccomp:')\n"
+        "print(*(status.split(name)[1].split()[0] for name in names))\n"
+        "print([line.split(':')[0].strip() for line in open('/proc/net/dev') if ':' in line])"
     )
     invocation = Invocation(
         (PYTHON, "-c", program),
@@ -160,7 +163,11 @@ def test_what_a_program_does_have(
         60,
     )
     done = docker_engine.run(built, invocation, Limits(shared_memory=1 << 30))
-    assert done.stdout == b"65534 65534 mounted /opt 1024 a b=c\n0000000000000000\n", done.stderr
+    assert done.stdout.decode().splitlines() == [
+        "65534 65534 mounted /opt 1024 a b=c",
+        "0000000000000000 0000000000000000 2",
+        "['lo']",
+    ], done.stderr
 
 
 def test_fork_bomb_is_bounded(run) -> None:

@@ -20,9 +20,8 @@ from envspec.source import SourceFile
 
 COUNT = 4 * int(os.environ.get("ENVSPEC_PROPERTY_EXAMPLES", "500"))
 ROOT = Path(__file__).parents[2]
-SEEDS = [p.read_text(encoding="utf-8") for p in sorted((ROOT / "examples").glob("*/spec.env"))] + [
-    p.read_text(encoding="utf-8") for p in sorted((ROOT / "tests/golden/check").glob("*.env"))
-]
+GOOD = [p.read_text(encoding="utf-8") for p in sorted((ROOT / "examples").glob("*/spec.env"))]
+BAD = [p.read_text(encoding="utf-8") for p in sorted((ROOT / "tests/golden/check").glob("*.env"))]
 PIECES = (
     *HOSTILE, *(w.word for w in WORDS), "\n", "\r\n", "\r", "\x00", "\x1b[31m", "\x9b2J", "\u202e",
     "\u2028", "\xa0", "\ufeff", "\u3164", "\U000e0041", "\ud800", "x" * 500, "a { b { c { d",
@@ -32,7 +31,7 @@ PIECES = (
 
 def mutate(text: str, random: Random) -> str:
     """A few edits: cut, repeat, swap, or put something hostile in."""
-    for _ in range(random.randint(1, 6)):
+    for _ in range(random.choice((1, 1, 2, 4))):
         a, b = sorted(random.choices(range(len(text) + 1), k=2))
         b = min(b, a + random.choice((0, 1, 1, 8, 60)))
         lines = text.split("\n")
@@ -81,7 +80,7 @@ def test_reading_is_total_and_drawing_is_plain() -> None:
     seen = {True: 0, False: 0}
     for number in range(COUNT):
         random = Random(number)
-        text = mutate(random.choice(SEEDS), random)
+        text = mutate(random.choice(random.choice((GOOD, BAD))), random)
         source = SourceFile(random.choice(("spec.env", "a\x1b[2J\nb.env")), text)
         try:
             spec, findings = read(source)
