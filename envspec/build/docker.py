@@ -130,9 +130,11 @@ class DockerEngine:
             if error.errno in {errno.ENOSPC, errno.EDQUOT}:
                 raise _no_space() from None
             raise silent("the docker command cannot be started") from None
-        if failure is not None:
-            raise self._explain(failure, plan, (context / "Dockerfile").read_text("utf-8"))
+        # Asked even after a failure: of two builds at once, the engine lets one fail at the very
+        # end, because the other one has just given its image this name.
         built = self._matching(tag, labels)
+        if not built and failure is not None:
+            raise self._explain(failure, plan, (context / "Dockerfile").read_text("utf-8"))
         if not built:
             raise DiagnosticError.of(
                 "E0701",

@@ -69,13 +69,21 @@ def _comment(value: plan.Plan, line: int, what: str) -> Encoded:
     return encode.comment(f"{value.spec}:{line} {what}")
 
 
-def _system(value: plan.Plan, step: plan.InstallSystem) -> dict[str, Encoded]:
+class System(NamedTuple):
+    """Two commands, so that the lists of the distribution are a layer of their own."""
+
+    comment: Encoded
+    update: Encoded
+    install: Encoded
+
+
+def _system(value: plan.Plan, step: plan.InstallSystem) -> System:
     install = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", "--", *step.packages]
-    return {
-        "comment": _comment(value, step.line, "system packages"),
-        "update": encode.docker_json(["apt-get", "update", "-qq"]),
-        "install": encode.docker_json(install),
-    }
+    return System(
+        _comment(value, step.line, "system packages"),
+        encode.docker_json(["apt-get", "update", "-qq"]),
+        encode.docker_json(install),
+    )
 
 
 def _block(value: plan.Plan, step: plan.Step) -> Block:

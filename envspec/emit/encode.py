@@ -85,7 +85,8 @@ def docker_quoted(text: str) -> Encoded:
 
 def docker_pairs(values: Mapping[str, str]) -> Encoded:
     """``NAME="value"`` words, names shape-checked."""
-    return Encoded(" ".join(f"{token(name)}={docker_quoted(v)}" for name, v in values.items()))
+    words = " ".join(f"{token(name)}={docker_quoted(v)}" for name, v in values.items())
+    return Encoded(_clean(words, "variables"))
 
 
 def nix_string(text: str) -> Encoded:

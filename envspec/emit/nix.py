@@ -24,9 +24,12 @@ def flake(value: plan.Plan) -> str:
         python=token("python" + value.python.replace(".", "")),
         wheels=_wheels(value.wheels),
         source=_file(value.source.archive),
-        spec=shell_word(value.spec),
+        advice=nix_string(
+            f"run: envspec fetch {shell_word(value.spec)} -o wheels, then "
+            "nix-store --add-fixed sha256 on "
+        ),
         name=nix_string(value.project),
-        variables=[Encoded(f"{token(k)} = {nix_string(v)};") for k, v in value.environment],
+        variables=[Encoded(f"{nix_string(k)} = {nix_string(v)};") for k, v in value.environment],
     )
 
 

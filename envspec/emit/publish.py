@@ -20,6 +20,7 @@ from envspec.diagnostics import DiagnosticError
 
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
+_ASIDE = ".old"
 
 
 def stale(folder: Path, files: Mapping[str, str]) -> tuple[str, ...]:
@@ -44,6 +45,7 @@ def publish(folder: Path, files: Mapping[str, str], known: frozenset[str]) -> bo
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with _locked(folder):
+            _clear_away(folder)
             _check_ours(folder, known)
             _replace(folder, files)
     except OSError as error:
@@ -62,8 +64,22 @@ def _locked(folder: Path) -> Iterator[None]:
         os.close(handle)
 
 
+def _clear_away(folder: Path) -> None:
+    """Undo what a killed call left beside; under the lock nobody else is at work."""
+    for left in sorted(folder.parent.iterdir()):
+        if left.name.startswith(_prefix(folder)):
+            if left.name.endswith(_ASIDE) and not os.path.lexists(folder):
+                left.rename(folder)
+            else:
+                shutil.rmtree(left, ignore_errors=True)
+
+
+def _prefix(folder: Path) -> str:
+    return f".{folder.name}.envspec-"
+
+
 def _replace(folder: Path, files: Mapping[str, str]) -> None:
-    fresh = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    fresh = Path(tempfile.mkdtemp(prefix=_prefix(folder), dir=folder.parent))
     try:
         for name, text in files.items():
             _write(fresh / name, text)
@@ -81,12 +97,13 @@ def _replace(folder: Path, files: Mapping[str, str]) -> None:
 def _exchange(fresh: Path, folder: Path) -> None:
     if _exchange_names(fresh, folder):
         return
-    aside = fresh.with_name(fresh.name + ".old")
-    folder.rename(aside)
+    aside = fresh.with_name(fresh.name + _ASIDE)
     try:
+        folder.rename(aside)
         fresh.rename(folder)
     except BaseException:
-        aside.rename(folder)
+        if not os.path.lexists(folder):
+            aside.rename(folder)
         raise
     shutil.rmtree(aside, ignore_errors=True)
 

@@ -116,7 +116,7 @@
       given = file: pkgs.requireFile {
         name = file.file;
         sha256 = file.sha256;
-        message = "run: envspec fetch spec.env -o wheels, then nix-store --add-fixed sha256 on ${file.file}";
+        message = "run: envspec fetch spec.env -o wheels, then nix-store --add-fixed sha256 on " + file.file;
       };
       fetch = wheel:
         if wheel ? pypi
@@ -149,6 +149,8 @@
       packages.${system}.default = environment;
       devShells.${system}.default = pkgs.mkShell {
         packages = [ environment ];
+        env = {
+        };
       };
     };
 }

@@ -41,10 +41,13 @@ def run(docker_engine: DockerEngine, built: Built):
     return go
 
 
-def _ours(pid: int | None = None) -> list[str]:
+def _ours(pid: int | None = None, *, running: bool = False) -> list[str]:
     """Containers of a process, this one by default; others may use the same engine."""
     owner = Owner.current()._replace(pid=pid or os.getpid())
-    listed = docker("ps", "--all", "--format", '{{.ID}} {{.Label "' + OWNER + '"}}')
+    which = "status=running" if running else f"label={RUN}"
+    listed = docker(
+        "ps", "--all", "--filter", which, "--format", '{{.ID}} {{.Label "' + OWNER + '"}}'
+    )
     wanted = f"{owner.place}/{owner.pid}/"
     return [line.split()[0] for line in listed.splitlines() if wanted in line]
 
@@ -204,9 +207,8 @@ def _start_runner(built: Built) -> tuple[subprocess.Popen[bytes], str]:
     here = str(Path(__file__).parent)
     process = subprocess.Popen([sys.executable, "-c", RUNNER, here, built.reference])
     for _ in range(300):
-        for container in _ours(process.pid):
-            if docker("inspect", container, "--format", "{{.State.Running}}") == "true":
-                return process, container
+        for container in _ours(process.pid, running=True):
+            return process, container
         assert process.poll() is None
         time.sleep(0.1)
     process.kill()
