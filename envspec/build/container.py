@@ -34,7 +34,7 @@ OWNER = "org.envspec.owner"
 EXPIRES = "org.envspec.expires"
 USER = "65534:65534"
 
-_CALL_SECONDS = 60
+_CALL_SECONDS = 30
 _REMOVE_TRIES = 5
 # A container whose owner cannot be seen from here (another machine, another pid namespace) is
 # an orphan once its deadline has passed by this much.
@@ -173,9 +173,10 @@ class Runner:
                     return
             except docker.errors.NotFound:
                 return
-            except (docker.errors.APIError, *_GONE):
-                if attempt == _REMOVE_TRIES - 1:
-                    return  # the sweep of the next run takes it
+            except _GONE:
+                return  # the engine is gone or stuck; the sweep of a later run takes it
+            except docker.errors.APIError:
+                pass  # it is being removed already, say: look again
             time.sleep(0.2 * (attempt + 1))
 
     def _labelled(self, label: str) -> list[str]:

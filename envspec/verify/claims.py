@@ -42,6 +42,9 @@ CLASSES = {
 }
 
 
+_NEED_TORCH = ("torch_version", "cuda_available", "gpu_count")
+
+
 class Judgement(NamedTuple):
     """One claim, what was seen, and the verdict. ``note`` is a sentence, perhaps empty."""
 
@@ -117,6 +120,8 @@ def _judge(claim: Claim, seen: Seen) -> tuple[str, str, str]:
         return _missing(claim, seen)
     if not seen.identity:
         return "", INCONCLUSIVE, "the identity of the environment could not be read"
+    if claim.name in _NEED_TORCH and _timed_out(seen):
+        return "", INCONCLUSIVE, "torch did not load in the time that the probe has"
     if claim.name == "python_path":
         return _python_path(claim, seen)
     if claim.name == "python_version":
@@ -191,6 +196,12 @@ def _framework(seen: Seen) -> Mapping[str, Any] | None:
     return torch if isinstance(torch, dict) else None
 
 
+def _timed_out(seen: Seen) -> bool:
+    """A slow machine is no evidence against a claim."""
+    error = (_framework(seen) or {}).get("error")
+    return isinstance(error, dict) and error.get("type") == "Timeout"
+
+
 def _torch_version(claim: Claim, seen: Seen) -> tuple[str, str, str]:
     torch = _framework(seen)
     if torch is None:
@@ -208,7 +219,7 @@ def _compare_versions(claimed: str, observed: str) -> tuple[str, str, str]:
         wanted, got = Version(claimed), Version(observed)
     except InvalidVersion:
         return observed, CONFIRMED if claimed == observed else MISMATCH, ""
-    if wanted.public != got.public:
+    if Version(wanted.public) != Version(got.public):
         return observed, MISMATCH, ""
     if wanted.local and wanted.local != got.local:
         return observed, MISMATCH, "same release, another build"

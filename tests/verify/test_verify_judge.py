@@ -1,0 +1,158 @@
+"""Observations become rungs; what is not there is never a pass."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from envspec.plan.model import Entry
+from envspec.verify import judge
+from envspec.verify.judge import Ran
+from envspec.verify.pyramid import changes, live_names
+from envspec.verify.results import Observation
+from envspec.verify.verdicts import Rung
+
+GOOD_STATIC = {"files_analyzed": 3, "bound": True, "missing": []}
+
+
+def missing(top: str, classification: str) -> dict[str, Any]:
+    return {"top": top, "module": top, "classification": classification, "places": []}
+
+
+def seen(**observed: Any) -> Observation:
+    return Observation("p", observed, "")
+
+
+BROKEN = Observation("p", {}, "the probe gave no result")
+
+
+@pytest.mark.parametrize(
+    ("observation", "verdict", "words"),
+    [
+        (seen(**GOOD_STATIC), "pass", "nothing missing"),
+        (seen(**{**GOOD_STATIC, "files_analyzed": 0}), "error", "no file"),
+        (seen(**{**GOOD_STATIC, "bound": False}), "error", "another interpreter"),
+        (seen(bound=True), "error", "no file"),
+        (BROKEN, "error", "no result"),
+        (seen(**{**GOOD_STATIC, "missing": [missing("wandb", "required")]}), "fail", "wandb"),
+        (
+            seen(**{**GOOD_STATIC, "missing": [missing("flash_attn", "guarded")]}),
+            "pass",
+            "1 guarded",
+        ),
+        (seen(**{**GOOD_STATIC, "missing": [missing("x", "optional")]}), "pass", "1 optional"),
+    ],
+)
+def test_c0_static(observation: Observation, verdict: str, words: str) -> None:
+    rung = judge.c0_static(observation, ("e",))
+    assert rung.verdict == verdict
+    assert words in rung.reason
+
+
+@pytest.mark.parametrize(
+    ("results", "verdict", "words"),
+    [
+        ([{"name": "torch", "outcome": "ok"}], "pass", "1 imports"),
+        ([], "error", "no record of: torch"),
+        ([{"name": "einops", "outcome": "ok"}], "error", "no record"),
+        ([{"name": "torch", "outcome": "missing"}], "fail", "not installed"),
+        (
+            [{"name": "torch", "outcome": "missing_dependency", "missing": "datasets"}],
+            "fail",
+            "`datasets`",
+        ),
+        ([{"name": "torch", "outcome": "timeout"}], "fail", "in time"),
+        ([{"name": "torch", "outcome": "crash", "signal": 11}], "fail", "signal 11"),
+        ([{"name": "torch", "outcome": "exit"}], "fail", "ends the program"),
+        (
+            [{"name": "torch", "outcome": "error", "type": "OSError", "message": "m"}],
+            "fail",
+            "OSError",
+        ),
+        ([{"name": "torch"}], "fail", "torch"),
+    ],
+)
+def test_c0_live(results: list[dict[str, Any]], verdict: str, words: str) -> None:
+    rung = judge.c0_live(seen(results=results), ("e",), ["torch"])
+    assert rung.verdict == verdict
+    assert words in rung.reason
+
+
+def entry(**observed: Any) -> Ran:
+    what = Entry("smoke", "c1", ("python",), None, 60, 1, (), False, 9)
+    return Ran(what, Observation("c1_entry", observed, ""), "c1-smoke", "/opt/src")
+
+
+OK = {"exit_code": 0, "signal": None, "timed_out": False}
+
+
+@pytest.mark.parametrize(
+    ("ran", "verdict"),
+    [
+        (entry(**OK), "pass"),
+        (entry(**{**OK, "exit_code": 3}), "fail"),
+        (entry(**{**OK, "exit_code": None, "signal": 9, "killed": True}), "fail"),
+        (entry(**{**OK, "timed_out": True, "seconds": 60}), "fail"),
+        (entry(), "fail"),
+        (entry(**OK)._replace(observation=BROKEN), "error"),
+        (entry(start_error={"type": "PermissionError", "message": "no /opt/src"}), "error"),
+    ],
+)
+def test_entries(ran: Ran, verdict: str) -> None:
+    assert judge.entries("c1", [ran], frozenset()).verdict == verdict
+
+
+def test_one_bad_entry_fails_the_rung() -> None:
+    runs = [entry(**OK), entry(**{**OK, "exit_code": 1})]
+    assert judge.entries("c1", runs, frozenset()).verdict == "fail"
+
+
+def gpu(rung: Rung) -> tuple[str, str]:
+    return rung.verdict, rung.reason
+
+
+def test_gpu_rungs_need_evidence() -> None:
+    stage = {
+        "context": {"ok": True},
+        "matmul": {"ok": False, "error": {"message": "no kernel image"}},
+    }
+    assert judge.c3(seen(stages=stage), (), [], frozenset()).verdict == "fail"
+    assert judge.c3(seen(stages={}), (), [], frozenset()).verdict == "error"
+    assert judge.c3(BROKEN, (), [], frozenset()).verdict == "error"
+    good = {"context": {"ok": True}, "matmul": {"ok": True}}
+    assert judge.c3(seen(stages=good), (), [], frozenset()).verdict == "pass"
+    ranks = [{"rank": 0, "ok": True}, {"rank": 1, "ok": False, "error": {"message": "hung"}}]
+    assert "rank 1" in judge.c4(seen(ranks=ranks), (), [], frozenset()).reason
+    assert judge.c4(seen(ranks=ranks[:1]), (), [], frozenset()).verdict == "error"
+    assert judge.c2_live(seen(torch={"device_count": 0}), ()).verdict == "fail"
+    assert judge.c2_live(seen(torch={"device_count": 1}), ()).verdict == "pass"
+    assert judge.c2_live(seen(torch=None), ()).verdict == "fail"
+    assert judge.c2_live(BROKEN, ()).verdict == "error"
+
+
+def test_what_must_load() -> None:
+    def item(top: str, kind: str = "required", origin: str = "third_party") -> dict[str, str]:
+        return {"top": top, "kind": kind, "origin": origin}
+
+    imports = [
+        item("torch"),
+        item("flash_attn", "guarded"),
+        item("os", origin="stdlib"),
+        item("mine", origin="first_party"),
+        item("extra"),
+    ]
+    assert live_names({"imports": imports}, ["extra.part"]) == (["torch"], ["mine"])
+
+
+def test_changes_are_named_and_unknown_is_not_unchanged() -> None:
+    before = seen(files={"a.py": "1", "b.py": "1"}, source_digest="x", packages_digest="p")
+    same = changes(before, before)
+    assert same == ()
+    after = seen(files={"a.py": "2", "c.py": "1"}, source_digest="y", packages_digest="q")
+    assert changes(before, after) == ("a.py", "b.py", "c.py", "the set of installed packages")
+    assert changes(before, BROKEN)[0].startswith("unknown")
+    large = seen(files={}, source_digest="y", packages_digest="p")
+    assert changes(seen(files={}, source_digest="x", packages_digest="p"), large) == (
+        "a file of the source",
+    )
