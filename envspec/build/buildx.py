@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from envspec.build.endpoint import config_folder
-from envspec.build.protocol import Reporter
 from envspec.build.tail import printable
+from envspec.reporter import Reporter
 
 EXCERPT_LINES = 30
 _LINE = re.compile(r"#(\d+) (.*)")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from envspec.build.protocol import Reporter
+from envspec.reporter import Reporter
 
 # The locks of this process, by path. A prefix stays claimed for use until the process ends, so
 # that no other process rebuilds it under a running program.

@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from envspec.build import buildx
-from envspec.build.digest import build_digest
 from envspec.build.endpoint import find_endpoint, ping, silent
 from envspec.build.failure import BuildFailed
 from envspec.build.interrupt import terminable
-from envspec.build.protocol import Built, Completed, EngineInfo, Invocation, Limits, Reporter
+from envspec.build.protocol import Built, Completed, EngineInfo, Invocation, Limits
 from envspec.diagnostics import DiagnosticError
+from envspec.plan.digest import build_digest
 from envspec.plan.model import Plan
+from envspec.reporter import Reporter
 
 if TYPE_CHECKING:
     import docker as sdk

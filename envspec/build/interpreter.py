@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from envspec.build.protocol import Reporter
+from envspec.reporter import Reporter
 
 _ANSWER_SECONDS = 10
 _DOWNLOAD_SECONDS = 900

@@ -15,7 +15,6 @@ from typing import IO
 
 from envspec.build import isolate, marker, prefix, supervise, tree
 from envspec.build.claim import claim, unclaimed
-from envspec.build.digest import build_digest
 from envspec.build.interpreter import Interpreter
 from envspec.build.interrupt import terminable
 from envspec.build.owner import Owner
@@ -26,11 +25,12 @@ from envspec.build.protocol import (
     EngineInfo,
     Invocation,
     Limits,
-    Reporter,
 )
 from envspec.build.tail import printable
 from envspec.diagnostics import DiagnosticError
+from envspec.plan.digest import build_digest
 from envspec.plan.model import PREFIX, SOURCE, Plan, RunStep
+from envspec.reporter import Reporter
 
 _STEP_SECONDS = 7200.0
 # Steps compile things: bounded by time, and by what the machine has.

@@ -16,7 +16,7 @@ from envspec.build import interpreter, unpack
 from envspec.build.failure import BuildFailed
 from envspec.build.interpreter import Interpreter
 from envspec.build.marker import ENV, SRC
-from envspec.build.protocol import Completed, Reporter
+from envspec.build.protocol import Completed
 from envspec.build.tail import printable
 from envspec.plan.model import (
     CreateEnvironment,
@@ -27,6 +27,7 @@ from envspec.plan.model import (
     RunStep,
     UnpackSource,
 )
+from envspec.reporter import Reporter
 
 EXCERPT_LINES = 30
 _DPKG_FORMAT = "${Package} ${db:Status-Abbrev}\n"

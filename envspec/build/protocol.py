@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from envspec.plan.model import Plan
+from envspec.reporter import Reporter
 
 
 class EngineInfo(NamedTuple):
@@ -99,19 +100,6 @@ class Completed(NamedTuple):
     seconds: float
 
 
-class Reporter(Protocol):
-    """Where long work tells how far it is. `envspec.render` draws it; silence is a reporter."""
-
-    def stage(self, title: str) -> None:
-        """A new piece of work begins."""
-
-    def advance(self, done: int, total: int, unit: str = "") -> None:
-        """Amount done of a known total."""
-
-    def line(self, text: str) -> None:
-        """One line of the work's own output."""
-
-
 class Engine(Protocol):
     """Builds plans and runs programs in what it built."""
 
@@ -124,9 +112,11 @@ class Engine(Protocol):
         (``tools``, ``framework``, ``packages``, ``source``).
 
         Raises:
-            DiagnosticError: E0701 engine gone, E0702 base image, E0703 a step failed
-                (its line in the spec and the last 30 log lines), E0704 no interpreter,
-                E0705 a system package is missing (local).
+            BuildFailed: what has a line of the spec: E0702 base image, E0703 a step failed (with
+                the last 30 log lines), E0704 no interpreter, E0705 a system package is missing
+                (local), E0706 the source archive is refused (local).
+            DiagnosticError: E0504 no space, E0701 the engine is gone, E0707 the cache folder
+                cannot be used (local).
         """
 
     def run(self, built: Built, invocation: Invocation, limits: Limits) -> Completed:

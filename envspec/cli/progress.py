@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from envspec.build.protocol import Reporter
+    from envspec.reporter import Reporter
 
 
 class _Silent:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from envspec.emit import encode
@@ -10,6 +11,9 @@ from envspec.emit.templates import render
 from envspec.plan import model as plan
 
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+# What stands below the variables of the image, and what runs with them set.
+_LAYERS = (plan.CreateEnvironment, plan.InstallWheels)
+_STEPS = (plan.UnpackSource, plan.RunStep)
 _UV = "/opt/uv"
 _WHEELS = "/wheels"
 
@@ -24,7 +28,6 @@ class Block(NamedTuple):
 def dockerfile(value: plan.Plan) -> str:
     """The text of the Dockerfile."""
     scripts = f"{value.installer.file.file.split('-', 1)[0]}-{value.installer.version}.data/scripts"
-    system = next((s for s in value.steps if isinstance(s, plan.InstallSystem)), None)
     python = f"python{value.python}"
     installer = f"{_WHEELS}/{value.installer.file.file}"
     return render(
@@ -32,16 +35,17 @@ def dockerfile(value: plan.Plan) -> str:
         spec=encode.shell_word(value.spec),
         base_comment=_comment(value, value.base_line, f"base {value.base.name}"),
         base=encode.token(f"{value.base.name}@{value.base.digest}"),
-        system=_system(value, system) if system else None,
+        system=_blocks(_system(value, s) for s in value.steps if isinstance(s, plan.InstallSystem)),
         unpack_installer=encode.docker_json(
             [python, "-m", "zipfile", "-e", installer, "/opt/uv-wheel"]
         ),
         allow_installer=encode.docker_json(
             ["install", "-D", "-m", "0755", f"/opt/uv-wheel/{scripts}/uv", f"{_UV}/uv"]
         ),
-        steps=[_block(value, s) for s in value.steps if not isinstance(s, plan.InstallSystem)],
+        layers=_blocks(_block(value, s) for s in value.steps if isinstance(s, _LAYERS)),
+        steps=_blocks(_block(value, s) for s in value.steps if isinstance(s, _STEPS)),
         environment=encode.docker_pairs(environment(value)),
-        labels=[encode.docker_pairs({"org.opencontainers.image.title": value.project})],
+        labels=encode.docker_pairs({"org.opencontainers.image.title": value.project}),
         workdir=encode.token(plan.SOURCE),
         command=encode.docker_json([plan.INTERPRETER]),
     )
@@ -65,25 +69,25 @@ def layer_lock(layer: str) -> str:
     return f"requirements.{layer}.lock"
 
 
+def _blocks(blocks: Iterable[Block]) -> Encoded:
+    """Blocks one below the other, an empty line before each."""
+    return Encoded("".join("\n\n" + "\n".join([b.comment, *b.lines]) for b in blocks))
+
+
 def _comment(value: plan.Plan, line: int, what: str) -> Encoded:
     return encode.comment(f"{value.spec}:{line} {what}")
 
 
-class System(NamedTuple):
-    """Two commands, so that the lists of the distribution are a layer of their own."""
-
-    comment: Encoded
-    update: Encoded
-    install: Encoded
-
-
-def _system(value: plan.Plan, step: plan.InstallSystem) -> System:
-    install = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", "--", *step.packages]
-    return System(
-        _comment(value, step.line, "system packages"),
-        encode.docker_json(["apt-get", "update", "-qq"]),
-        encode.docker_json(install),
+def _system(value: plan.Plan, step: plan.InstallSystem) -> Block:
+    """One layer without the distribution's lists; names were shape-checked, and are quoted too."""
+    names = " ".join(encode.shell_word(p) for p in step.packages)
+    script = (
+        "apt-get update -qq"
+        f" && apt-get install -y -qq --no-install-recommends -- {names}"
+        " && rm -rf /var/lib/apt/lists/* /var/cache/apt/archives/*.deb"
     )
+    run = Encoded(f"RUN {encode.docker_json(['sh', '-ec', script])}")
+    return Block(_comment(value, step.line, "system packages"), (run,))
 
 
 def _block(value: plan.Plan, step: plan.Step) -> Block:
@@ -93,7 +97,7 @@ def _block(value: plan.Plan, step: plan.Step) -> Block:
         what = f"python {step.python}"
         return Block(_comment(value, step.line, what), (_run(argv, _mount_installer()),))
     if isinstance(step, plan.InstallWheels):
-        return Block(_comment(value, step.line, _count(step)), (_install(step),))
+        return Block(_comment(value, step.line, f"packages, layer {step.layer}"), (_install(step),))
     if isinstance(step, plan.UnpackSource):
         archive = f"{_WHEELS}/{step.archive.file}"
         tar = ["tar", "--extract", "--file", archive, "--directory", step.destination]
@@ -104,11 +108,8 @@ def _block(value: plan.Plan, step: plan.Step) -> Block:
         )
         return Block(_comment(value, step.line, f"source {step.archive.file}"), lines)
     if isinstance(step, plan.RunStep):
-        path = f"PATH={plan.PREFIX}/bin:{SYSTEM_PATH}"
-        return Block(
-            _comment(value, step.line, f"step {step.name}"),
-            (_run(["env", path, *step.argv], Encoded("")),),
-        )
+        run = _run(list(step.argv), Encoded(""))
+        return Block(_comment(value, step.line, f"step {step.name}"), (run,))
     raise TypeError(f"no block for {type(step).__name__}")
 
 
@@ -123,10 +124,6 @@ def _install(step: plan.InstallWheels) -> Encoded:
         + f" --mount=type=bind,source={encode.token(lock)},target=/{encode.token(lock)}"
     )
     return _run(argv, Encoded(mounts))
-
-
-def _count(step: plan.InstallWheels) -> str:
-    return f"packages, layer {step.layer}: {len(step.wheels)} wheels"
 
 
 def _mount_files(layer: str) -> Encoded:

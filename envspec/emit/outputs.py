@@ -10,7 +10,8 @@ from envspec.emit.dockerfile import dockerfile
 from envspec.emit.nix import flake, flake_lock
 from envspec.emit.requirements import requirement_lists
 from envspec.plan import model as plan
-from envspec.plan.document import build_digest, dumps
+from envspec.plan.digest import build_digest
+from envspec.plan.document import dumps
 
 MANIFEST = "manifest.json"
 

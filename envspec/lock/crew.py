@@ -6,8 +6,8 @@ import threading
 from collections.abc import Callable, Iterable
 from queue import Empty, SimpleQueue
 
-from envspec.build.protocol import Reporter
 from envspec.lock.transfer import Desk
+from envspec.reporter import Reporter
 
 _Event = int | str | BaseException | None
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from envspec.build.protocol import Reporter
 from envspec.lock.base import base_digest
 from envspec.lock.indexes import Indexes
 from envspec.lock.model import Lock
@@ -13,6 +12,7 @@ from envspec.lock.resolve import installer, resolve
 from envspec.lock.sources import source_artefact
 from envspec.lock.spec_inputs import resolution_inputs
 from envspec.model import Spec
+from envspec.reporter import Reporter
 from envspec.source import SourceFile
 
 DEFAULT_GLIBC = "2.28"

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from envspec.build.protocol import Reporter
 from envspec.diagnostics import DiagnosticError
 from envspec.lock import crew
 from envspec.lock.digest import digest
@@ -21,6 +20,7 @@ from envspec.lock.target import MACHINES, best
 from envspec.lock.transfer import Desk
 from envspec.lock.uv import resolve_uv
 from envspec.lock.uvrun import uv_version
+from envspec.reporter import Reporter
 
 __all__ = ["PackageRequest", "Request", "Resolution", "installer", "resolve"]
 

@@ -18,7 +18,6 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-from envspec.build.protocol import Reporter
 from envspec.diagnostics import Diagnostic, DiagnosticError
 from envspec.lock import crew, transfer
 from envspec.lock.indexes import UnreachableError
@@ -26,6 +25,7 @@ from envspec.lock.listing import safe_name
 from envspec.lock.model import Artefact
 from envspec.lock.places import Locations, Place, places
 from envspec.lock.workspace import workspace
+from envspec.reporter import Reporter
 from envspec.source import SourceFile, Span
 
 HANDS = 4

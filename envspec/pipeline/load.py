@@ -19,7 +19,7 @@ from envspec.placing import placed
 from envspec.source import SourceFile, Span
 
 if TYPE_CHECKING:
-    from envspec.build.protocol import Reporter
+    from envspec.reporter import Reporter
 
 LOCK_NAME = "spec.lock"
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from envspec import render
 from envspec.build.failure import BuildFailed
-from envspec.build.protocol import Built, Engine, Reporter
+from envspec.build.protocol import Built, Engine
 from envspec.diagnostics import DiagnosticError
 from envspec.lock.indexes import Indexes
 from envspec.lock.model import Artefact
@@ -18,9 +18,10 @@ from envspec.lock.workspace import workspace
 from envspec.pipeline.compile import Compiled
 from envspec.pipeline.load import Loaded
 from envspec.placing import line_span, placed
-from envspec.plan.document import build_digest
+from envspec.plan.digest import build_digest
 from envspec.plan.model import Plan
 from envspec.report.document import Subject, document
+from envspec.reporter import Reporter
 from envspec.source import Span
 from envspec.verify import tools
 from envspec.verify.hardware import gpu_count

@@ -1,8 +1,7 @@
-"""The plan as JSON: `plan.json`, and the digests that stand for it."""
+"""The plan as JSON: `plan.json`."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 from typing import Any
 
@@ -36,18 +35,6 @@ def recipe(value: plan.Plan) -> dict[str, Any]:
         "environment": dict(value.environment),
         "import_roots": value.import_roots,
     }
-
-
-def build_digest(value: plan.Plan) -> str:
-    """64 hexadecimal digits that stand for the built environment.
-
-    Line numbers are left out: moving a statement changes nothing that is built.
-    """
-    decides = recipe(value)
-    for part in (decides["base"], *decides["steps"]):
-        del part["line"]
-    text = json.dumps(decides, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def dumps(value: plan.Plan) -> str:

@@ -10,9 +10,10 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from envspec.build.protocol import Built, Engine, Mount, Reporter
+from envspec.build.protocol import Built, Engine, Mount
 from envspec.plan import model as plan
 from envspec.plan.model import Entry, Plan
+from envspec.reporter import Reporter
 from envspec.verify import binaries, judge, verdicts
 from envspec.verify.claims import Judgement, Seen
 from envspec.verify.claims import judge as judge_claims

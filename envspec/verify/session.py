@@ -11,9 +11,10 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from envspec.build.protocol import Built, Engine, Invocation, Limits, Mount, Reporter
+from envspec.build.protocol import Built, Engine, Invocation, Limits, Mount
 from envspec.plan import model as plan
 from envspec.plan.model import Plan
+from envspec.reporter import Reporter
 from envspec.verify.results import Observation, read
 
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"

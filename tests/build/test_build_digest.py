@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from local_room import Room
 
-from envspec.build.digest import build_digest
 from envspec.plan import model as plan
+from envspec.plan.digest import build_digest
 
 
 def test_is_a_sha256_and_the_same_every_time(room: Room) -> None:

@@ -27,7 +27,7 @@ def expected(value: plan.Plan) -> list[tuple[str, tuple[str, ...]]]:
     """Instructions and their flags, in order, worked out from the plan."""
     head = [("FROM", ()), ("FROM", ()), ("FROM", ())]
     if any(isinstance(s, plan.InstallSystem) for s in value.steps):
-        head[1:1] = [("RUN", ()), ("RUN", ())]
+        head[1:1] = [("RUN", ())]
     offline = "--network=none"
     lines = [
         *head,
@@ -35,7 +35,10 @@ def expected(value: plan.Plan) -> list[tuple[str, tuple[str, ...]]]:
         ("RUN", (offline,)),
         ("FROM", ()),
     ]
-    for step in value.steps:
+    first = next(i for i, s in enumerate(value.steps) if isinstance(s, plan.UnpackSource))
+    for number, step in enumerate(value.steps):
+        if number == first:  # the variables of the image are set for what comes after
+            lines.append(("ENV", ()))
         if isinstance(step, plan.CreateEnvironment):
             lines.append(("RUN", (offline, UV)))
         elif isinstance(step, plan.InstallWheels):
@@ -46,7 +49,7 @@ def expected(value: plan.Plan) -> list[tuple[str, tuple[str, ...]]]:
             lines += [("WORKDIR", ()), ("RUN", (offline, wheels_of("source")))]
         elif isinstance(step, plan.RunStep):
             lines.append(("RUN", (offline,)))
-    return [*lines, *((word, ()) for word in ("ENV", "LABEL", "USER", "WORKDIR", "CMD"))]
+    return [*lines, *((word, ()) for word in ("LABEL", "USER", "WORKDIR", "CMD"))]
 
 
 def read(value: plan.Plan) -> list[Any]:
@@ -54,7 +57,7 @@ def read(value: plan.Plan) -> list[Any]:
     text = dockerfile(value)
     found = instructions(text)
     assert [(c.cmd, c.flags) for c in found] == expected(value)
-    assert all(c.json for c in found if c.cmd in {"RUN", "CMD"}), "no shell anywhere"
+    assert all(c.json for c in found if c.cmd in {"RUN", "CMD"}), "no shell form anywhere"
     assert "\n\n\n" not in text
     assert text.endswith("]\n")
     return found
@@ -74,21 +77,20 @@ def test_every_step_of_the_plan_is_there_with_its_arguments() -> None:
     value = sample()
     found = read(value)
     runs = [c.value for c in named(found, "RUN")]
-    assert runs[0] == ("apt-get", "update", "-qq")
-    assert runs[1][-3:] == ("--", "libgl1", "g++")
-    assert runs[2][:4] == ("python3.11", "-m", "zipfile", "-e")
-    assert runs[2][4] == f"/wheels/{value.installer.file.file}"
-    assert runs[3][-2:] == ("/opt/uv-wheel/uv-0.9.0.data/scripts/uv", "/opt/uv/uv")
-    assert runs[4][-3:] == ("--python", "python3.11", plan.PREFIX)
-    for run, layer in zip(runs[5:7], ("framework", "packages"), strict=True):
+    assert runs[0][:2] == ("sh", "-ec")
+    assert " --no-install-recommends -- libgl1 g++ && rm -rf /var/lib/apt/lists/*" in runs[0][2]
+    assert runs[1][:4] == ("python3.11", "-m", "zipfile", "-e")
+    assert runs[1][4] == f"/wheels/{value.installer.file.file}"
+    assert runs[2][-2:] == ("/opt/uv-wheel/uv-0.9.0.data/scripts/uv", "/opt/uv/uv")
+    assert runs[3][-3:] == ("--python", "python3.11", plan.PREFIX)
+    for run, layer in zip(runs[4:6], ("framework", "packages"), strict=True):
         assert run[:3] == ("/opt/uv/uv", "pip", "install")
         assert {"--offline", "--no-index", "--no-deps", "--require-hashes", "--no-config"} <= set(
             run
         )
         assert run[-1] == f"/requirements.{layer}.lock"
-    assert f"/wheels/{value.source.archive.file}" in runs[7]
-    assert runs[8][0] == "env"
-    assert runs[8][2:] == ("python", "setup.py", "build_ext")
+    assert f"/wheels/{value.source.archive.file}" in runs[6]
+    assert runs[7] == ("python", "setup.py", "build_ext")
     base, scratch, installer, environment = (c.value for c in named(found, "FROM"))
     assert base == (f"python:3.11-slim@sha256:{'a' * 64}", "AS", "base")
     assert (scratch[0], installer[0], environment[0]) == ("scratch", "base", "base")
@@ -128,8 +130,8 @@ def test_every_step_names_its_line_of_the_spec() -> None:
         (8, "base python:3.11-slim"),
         (20, "system packages"),
         (9, "python 3.11"),
-        (14, "packages, layer framework: 1 wheel"),
-        (15, "packages, layer packages: 2 wheels"),
+        (14, "packages, layer framework\n"),
+        (15, "packages, layer packages\n"),
         (4, "source demo-1.0.tar.gz"),
         (30, "step build"),
     ):
@@ -152,7 +154,7 @@ def test_hostile_values_stay_values(
         steps=(*sample().steps[1:-1], plan.RunStep(name, ("x", *argv), 3)),
     )
     found = read(value)
-    assert named(found, "RUN")[-1].value[2:] == ("x", *argv)
+    assert named(found, "RUN")[-1].value == ("x", *argv)
     assert pairs(named(found, "LABEL")[0])["org.opencontainers.image.title"] == name
     variables = pairs(named(found, "ENV")[0])
     assert {k: v for k, v in variables.items() if k in environment} == environment

@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 from docker_room import BASE, DIGEST, HEAD, TEST_IMAGE, Silent, Workplace, docker, make_plan
 
-from envspec.build.digest import build_digest
 from envspec.build.docker import DockerEngine
 from envspec.build.failure import BuildFailed
 from envspec.diagnostics import DiagnosticError
+from envspec.plan.digest import build_digest
 
 pytestmark = pytest.mark.engine
 

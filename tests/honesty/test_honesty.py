@@ -32,9 +32,7 @@ class Lie(NamedTuple):
 
 
 LIES = {
-    "wrong torch release": Lie(
-        Variant({"torch_version": "2.12.0"}), "torch_version", "mismatch"
-    ),
+    "wrong torch release": Lie(Variant({"torch_version": "2.12.0"}), "torch_version", "mismatch"),
     "another build of torch": Lie(
         Variant({"torch_version": "2.13.0+cu130"}), "torch_version", "mismatch"
     ),
@@ -57,9 +55,7 @@ LIES = {
     "nothing missing, and something is": Lie(
         Variant({"c0_missing": "0"}, added=WANDB), "c0_missing", "overclaim"
     ),
-    "C0 with only a stub of a package": Lie(
-        Variant({"c0": "pass"}, added=YAML), "c0", "overclaim"
-    ),
+    "C0 with only a stub of a package": Lie(Variant({"c0": "pass"}, added=YAML), "c0", "overclaim"),
 }
 
 HONEST = {

@@ -36,9 +36,7 @@ class Variant:
     script: str | None = (EXAMPLE / "smoke.py").read_text()
     timeout: str = "5m"
     added: dict[str, str] = field(default_factory=dict)
-    imports: tuple[str, ...] = (
-        'optional flash_attn because "attend.py takes it only on a GPU"',
-    )
+    imports: tuple[str, ...] = ('optional flash_attn because "attend.py takes it only on a GPU"',)
 
 
 def write(variant: Variant, folder: Path, sdist: Path) -> Path:

@@ -22,7 +22,7 @@ from envspec.plan.model import (
 
 # Raise it when the same plan is built in another way (another Dockerfile, another layout of a
 # prefix): what was built before is then left alone and no longer taken for the same thing.
-BUILD_FORMAT = 1
+BUILD_FORMAT = 2
 
 
 def build_digest(plan: Plan) -> str:
@@ -32,6 +32,7 @@ def build_digest(plan: Plan) -> str:
         "platform": plan.platform,
         "base": [plan.base.name, plan.base.digest],
         "python": plan.python,
+        "accelerator": plan.accelerator.kind,
         "installer": _wheel(plan.installer),
         "steps": [_step(step) for step in plan.steps],
         "environment": [list(pair) for pair in plan.environment],
