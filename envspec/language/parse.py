@@ -85,10 +85,14 @@ def parse(source: SourceFile) -> tuple[Statement, ...]:
     """
     _check_size(source)
     bad = [_forbidden(source, m) for m in islice(_FORBIDDEN.finditer(source.text), MAX_FINDINGS)]
-    if bad:
-        raise DiagnosticError(bad)
     # Parsing half a million lines would take a minute; counting them takes nothing.
-    _check_count(source, sum(1 for _ in _BEGINS.finditer(source.text)))
+    many = sum(1 for _ in _BEGINS.finditer(source.text))
+    if bad:
+        # What is wrong besides is told as well: a letter in place of each such character keeps
+        # every place and the shape.
+        plain = _FORBIDDEN.sub("x", source.text) + "\n" if many <= MAX_STATEMENTS else ""
+        raise DiagnosticError(in_order([*bad, *_explain_all(source, plain)])[:MAX_FINDINGS])
+    _check_count(source, many)
     text = source.text if source.text.endswith("\n") else source.text + "\n"
     errors: list[Diagnostic] = []
     try:

@@ -7,23 +7,30 @@ costs as much as parsing twenty specs, and `compile` needs the shapes only.
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import NamedTuple
 
 
 class Shape(NamedTuple):
     """What a value must look like. ``expected`` completes the sentence "expected …"."""
 
-    pattern: re.Pattern[str]
+    pattern: str
     expected: str
 
     def fits(self, text: str) -> bool:
         """True where the whole text has the shape."""
-        return self.pattern.fullmatch(text) is not None
+        return _compiled(self.pattern).fullmatch(text) is not None
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    r"""Compiled when first asked: a spec uses half of the shapes, and compiling takes longer than
+    matching. ASCII, or `\d` would take every digit of Unicode and `(?i:s)` a long s."""
+    return re.compile(pattern, re.ASCII)
 
 
 def _shape(pattern: str, expected: str) -> Shape:
-    # ASCII, or `\d` would take every digit of Unicode and `(?i:s)` a long s.
-    return Shape(re.compile(pattern, re.ASCII), expected)
+    return Shape(pattern, expected)
 
 
 # The grammar of PEP 440, part by part.
