@@ -220,7 +220,7 @@ def test_a_project_name_for_a_shell_is_refused(room: Room) -> None:
     assert "project" in json.dumps(found)
 
 
-AWKWARD = ["with  blanks", "it's \"quoted\"", "$(touch pwned)`touch pwned`", "new\nRUN line", "-o x"]
+AWKWARD = ["with  blanks", 'it\'s "quoted"', "$(touch pwned)`touch pwned`", "new\nRUN line", "-o x"]
 
 
 @pytest.mark.parametrize("name", AWKWARD)
@@ -233,7 +233,9 @@ def test_names_of_folder_and_spec_that_a_shell_would_act_on(room: Room, name: st
     argument = f"./{spec.relative_to(room.home)}"
     room.good("compile", argument, "-o", f"./{name}/out")
     text = (folder / "out" / "Dockerfile").read_text()
-    assert [line for line in text.splitlines() if line.startswith("RUN") and "--net" not in line] == []
+    assert [
+        line for line in text.splitlines() if line.startswith("RUN") and "--net" not in line
+    ] == []
     room.good("verify", argument, "--engine", "local", "--report", f"./{name}/r.json")
     report = json.loads((folder / "r.json").read_text())
     assert report["verdict"] == "pass"

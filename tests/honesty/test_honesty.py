@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 from honesty.variants import Variant, verify, write
 
-pytestmark = [pytest.mark.engine, pytest.mark.xdist_group("x-transformers")]
+pytestmark = pytest.mark.engine
 
 BROKEN = "import x_transformers\nx_transformers.TransformerWrapper(no_such_option=1)\n"
 SLOW = "import time\ntime.sleep(600)\n"

@@ -1,0 +1,62 @@
+"""The `envspec` command. Verbs are imported when they are used, so that `--help` and
+`compile` never pay for what `verify` needs."""
+
+from __future__ import annotations
+
+import importlib
+
+import click
+
+from envspec import __version__
+
+_VERBS = {
+    "check": "Find what is wrong in a spec, without resolving or building.",
+    "compile": "Turn a spec into a Dockerfile, a Nix flake and lock artefacts.",
+    "fetch": "Put every locked file into a folder, for a build without network.",
+    "lock": "Resolve the spec and write its lock.",
+    "verify": "Build the environment, climb C0 to C4, and audit the claims (C5).",
+}
+
+
+class _Verbs(click.Group):
+    """A group whose commands live in modules of their own, loaded by name."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _VERBS:
+            return None
+        module = importlib.import_module(f"envspec.cli.{cmd_name}")
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_VERBS.items()))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in _VERBS and not args[0].startswith("-"):
+            from envspec.language.suggest import closest
+
+            near = closest(args[0], _VERBS)
+            hint = f" Did you mean `{near}`?" if near else ""
+            ctx.fail(f"There is no command `{args[0]}`.{hint}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(
+    cls=_Verbs,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog='Shell completion: eval "$(_ENVSPEC_COMPLETE=bash_source envspec)"  (or zsh, fish).',
+)
+@click.version_option(__version__, prog_name="envspec")
+def cli() -> None:
+    """One auditable spec.env in; a reproducible, verified research environment out.
+
+    \b
+    Exit codes: 0 good, 1 findings or a failed rung, 2 usage, 3 internal error,
+    4 something could not be checked here.
+    """  # noqa: D301 - \b is click's mark for "do not rewrap"
