@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -13,6 +14,7 @@ from typing import Any, NoReturn, TypeVar
 import click
 
 from envspec import render
+from envspec.cli.deaf import deaf
 from envspec.diagnostics import Diagnostic, DiagnosticError, in_order
 from envspec.source import SourceFile
 
@@ -75,24 +77,50 @@ def show(findings: Sequence[Diagnostic], form: str) -> None:
 def findings(spec: Path, form: str) -> Iterator[None]:
     """Within, findings that stop the work are drawn and end the command with status 1.
 
-    Ctrl-C and SIGTERM do the same, after everything on the way out has cleaned up.
+    So do Ctrl-C and SIGTERM, after everything on the way out has cleaned up, and a disk that is
+    full where nobody else has said so.
     """
-    from envspec.build.interrupt import terminable
-
     try:
-        with terminable():
-            yield
+        yield
     except DiagnosticError as error:
         _end(in_order(error.diagnostics), form)
     except KeyboardInterrupt:
-        stopped = Diagnostic(
-            "E0901",
-            "stopped before the end",
-            SourceFile(str(spec), ""),
-            cause="nothing is left running, and no output was half-written",
-            hint="run the same command again; what was fetched and built is kept",
-        )
-        _end((stopped,), form)
+        stopped(str(spec), form)
+    except OSError as error:
+        if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
+            raise
+        _end((_full(spec, error),), form)
+
+
+def stopped(spec: str, form: str) -> NoReturn:
+    """Say that the command was stopped, and end it with status 1."""
+    deaf()
+    finding = Diagnostic(
+        "E0901",
+        "stopped before the end",
+        SourceFile(spec, ""),
+        cause="nothing is left running, and no output was half-written",
+        hint="run the same command again; what was fetched and built is kept",
+    )
+    _end((finding,), form)
+
+
+def asked_form() -> str:
+    """The form that the command line asks for, where it has not been read yet."""
+    words = sys.argv[1:]
+    asked = f"--format={JSON}" in words or ("--format", JSON) in zip(words, words[1:])
+    return JSON if asked else TEXT
+
+
+def _full(spec: Path, error: OSError) -> Diagnostic:
+    where = f" to write `{error.filename}`" if error.filename else ""
+    return Diagnostic(
+        "E0504",
+        f"no space is left on the disk{where}",
+        SourceFile(str(spec), ""),
+        cause="outputs, ENVSPEC_CACHE and TMPDIR may be on different disks",
+        hint="make room, or set ENVSPEC_CACHE or TMPDIR to a folder on another disk",
+    )
 
 
 def _end(findings_: Sequence[Diagnostic], form: str) -> NoReturn:

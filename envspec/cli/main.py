@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 
 from envspec.build.interrupt import terminable
+from envspec.cli.deaf import deaf
 
 
 def main() -> None:
@@ -17,19 +17,13 @@ def main() -> None:
 
             cli(prog_name="envspec")
     except KeyboardInterrupt:
-        _deaf()
         from envspec.cli import common
 
-        common.stopped("spec.env", common.JSON if "json" in sys.argv else common.TEXT)
+        common.stopped("spec.env", common.asked_form())
     except Exception:
         _crashed()
     finally:
-        _deaf()  # all is said: the interpreter's own end is not to be torn
-
-
-def _deaf() -> None:
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)
+        deaf()  # all is said: the interpreter's own end is not to be torn
 
 
 def _crashed() -> None:

@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import importlib
+from typing import Any
 
 import click
 
 from envspec import __version__
+from envspec.cli import common
 
 _VERBS = {
     "check": "Find what is wrong in a spec, without resolving or building.",
@@ -20,6 +22,20 @@ _VERBS = {
 
 class _Verbs(click.Group):
     """A group whose commands live in modules of their own, loaded by name."""
+
+    # click would say "Aborted!" of a Ctrl-C between the beginning and the verb's own first line.
+
+    def make_context(self, *args: Any, **more: Any) -> click.Context:
+        try:
+            return super().make_context(*args, **more)
+        except KeyboardInterrupt:
+            common.stopped("spec.env", common.asked_form())
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            common.stopped("spec.env", common.asked_form())
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_VERBS)

@@ -73,7 +73,9 @@ HONEST = {
         }
     ),
     "nothing stated": Variant({}),
-    "everything unstated": Variant(dict.fromkeys(("c0", "c1", "c2", "c3", "c4"), "unstated")),
+    "an import that is declared optional": Variant(
+        {"c0": "pass", "c0_missing": "0"}, added=WANDB, optional=("wandb",)
+    ),
     "a release without its build": Variant({"torch_version": "2.13.0"}),
     "another name of the interpreter": Variant({"python_path": '"/opt/env/bin/python3"'}),
     "an honest failure": Variant({"c1": "fail"}, script=BROKEN),
@@ -94,7 +96,6 @@ ENDINGS: dict[str, tuple[int, dict[str, str]]] = {
     "an honest stub": (1, {"c0_missing": "confirmed", "c0": "confirmed"}),
     "too modest": (0, {"c1": "underclaim"}),
     "an entry that needs the network": (1, {"c1": "inconclusive"}),
-    "everything unstated": (0, dict.fromkeys(("c0", "c1", "c2", "c3", "c4"), "unstated")),
 }
 
 
@@ -123,6 +124,18 @@ def test_an_honest_spec_is_not_accused(
     seen = {c["name"]: c["verdict"] for c in report["claims"] if c["name"] in verdicts}
     assert seen == verdicts
     assert code == expected_code, report["rungs"]
+
+
+def test_guarded_and_optional_imports_are_listed_apart(
+    tmp_path: Path, sdist: Path, engine_host: str
+) -> None:
+    """flash_attn stands under a guard in attend.py; wandb is declared. Neither is hidden."""
+    variant = Variant({}, added=WANDB, optional=("wandb",))
+    _, report, _ = verify(write(variant, tmp_path, sdist), "docker")
+    details = report["rungs"]["c0_static"]["details"]
+    assert (details["guarded"], details["optional"]) == (["flash_attn"], ["wandb"])
+    assert details["missing"] == 0
+    assert "flash_attn" in details["researchenvbench_missing"]
 
 
 def test_causes_are_told_apart(tmp_path: Path, sdist: Path, engine_host: str) -> None:

@@ -36,13 +36,13 @@ class Variant:
     script: str | None = (EXAMPLE / "smoke.py").read_text()
     timeout: str = "5m"
     added: dict[str, str] = field(default_factory=dict)
-    imports: tuple[str, ...] = ('optional flash_attn because "attend.py takes it only on a GPU"',)
+    optional: tuple[str, ...] = ()
 
 
 def write(variant: Variant, folder: Path, sdist: Path) -> Path:
     """The variant as a spec with its lock in ``folder``; the path of the spec."""
     example = (EXAMPLE / "spec.env").read_text()
-    head = example[: example.index("imports {")]
+    head = example[: example.index("# A small TransformerWrapper")]
     lock = lock_file.loads((EXAMPLE / "spec.lock").read_text(), SourceFile("spec.lock", ""))
     if variant.added:
         archive = folder / "variant.tar.gz"
@@ -52,7 +52,10 @@ def write(variant: Variant, folder: Path, sdist: Path) -> Path:
         end = head.index("\n", start)
         head = f'{head[:start]}  source archive "{archive.name}" sha256 "{digest}"{head[end:]}'
         lock = lock._replace(source=Artefact("", archive.name, digest, archive.stat().st_size))
-    parts = [head, "imports {\n", *(f"  {line}\n" for line in variant.imports), "}\n"]
+    parts = [head]
+    if variant.optional:
+        lines = [f'  optional {name} because "not needed here"\n' for name in variant.optional]
+        parts += ["imports {\n", *lines, "}\n"]
     if variant.script is not None:
         (folder / "entry.py").write_text(variant.script)
         parts.append(
