@@ -118,7 +118,7 @@ class DockerEngine:
             found = self._matching(tag, labels)
             if found:
                 seconds = time.monotonic() - begun
-                return Built(found, found, True, substitute, (), seconds, None)
+                return Built(found, found, True, substitute, (), seconds, None, immutable=True)
         reporter.stage(f"building the image of {plan.project}")
         contexts = {"wheels": str(files)}
         if substitute:
@@ -143,7 +143,8 @@ class DockerEngine:
                 cause=f"there is no image `{tag}` with the labels that the build was given",
                 hint="see that no clean-up of images runs beside the build, then try again",
             )
-        return Built(built, built, False, substitute, (), time.monotonic() - begun, log)
+        seconds = time.monotonic() - begun
+        return Built(built, built, False, substitute, (), seconds, log, immutable=True)
 
     def run(self, built: Built, invocation: Invocation, limits: Limits) -> Completed:
         """Run one program in a container, which is gone afterwards, however it ends.

@@ -28,6 +28,7 @@ class Built(NamedTuple):
     ``reference`` is what the engine runs (an image id or a prefix folder), ``digest`` what
     identifies its content, ``reused`` whether nothing had to be built. ``roots`` maps the
     logical folders of `envspec.plan.model` to real ones; it is empty where they are the same.
+    ``immutable`` says that no run can change it, whatever it does.
     """
 
     reference: str
@@ -37,6 +38,7 @@ class Built(NamedTuple):
     roots: tuple[tuple[str, str], ...]
     seconds: float
     log: Path | None
+    immutable: bool = False
 
     def locate(self, text: str) -> str:
         """Rewrite a logical path (``/opt/env/bin/python``) to where it really stands."""

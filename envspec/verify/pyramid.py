@@ -72,7 +72,8 @@ def climb(
     cuda = subject.accelerator.kind == "cuda"
     reporter.stage("identity")
     identity = _identity(session, "identity", gpus=cuda and gpus > 0)
-    before = _state(session, "state-before")
+    # Every container begins anew from a read-only image: there is nothing to compare.
+    before = None if built.immutable else _state(session, "state-before")
     rungs: dict[str, Rung] = {}
     reporter.stage("C0 static")
     static = _c0_static(session)
@@ -86,7 +87,7 @@ def climb(
     rungs.update(_gpu_rungs(session, identity, gpus, own))
     reporter.stage("C5")
     interpreter = _interpreter(session, identity)
-    changed = changes(before, _state(session, "state-after"))
+    changed = changes(before, _state(session, "state-after")) if before else ()
     seen = Seen(rungs, identity.observed, interpreter, gpus > 0, subject.accelerator.kind)
     judgements = judge_claims(subject.claims, seen, CLAIMABLE)
     return Outcome(rungs, judgements, session.evidence, identity.observed, changed)
