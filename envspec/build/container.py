@@ -87,8 +87,6 @@ class Runner:
     def __init__(self, client: docker.APIClient, endpoint: str) -> None:
         self._client = client
         self._endpoint = endpoint
-        # Some engines lack docker-init; what it does (forward signals, reap) is nice to have.
-        self._init = True
 
     def run(self, image: str, invocation: Invocation, limits: Limits) -> Completed:
         """Run one program. On any way out the container is gone.
@@ -109,24 +107,17 @@ class Runner:
     def _live(
         self, image: str, invocation: Invocation, limits: Limits, mark: str, created: list[str]
     ) -> Completed:
-        while True:
-            settings = self._policy(invocation, limits, mark)
-            container = self._client.create_container(image, **settings)["Id"]
-            created.append(container)
-            with Attached(self._endpoint, container, limits.output) as output:
-                try:
-                    self._client.start(container)
-                except docker.errors.APIError as error:
-                    said = str(error.explanation)
-                    if self._init and "docker-init" in said:
-                        self._init = False
-                    elif _NOT_THERE.search(said):
-                        return _not_there(invocation.argv[0])
-                    else:
-                        raise
-                else:
-                    return self._watch(container, output, invocation.seconds)
-            self._client.remove_container(created.pop(), force=True, v=True)
+        settings = self._policy(invocation, limits, mark)
+        container = self._client.create_container(image, **settings)["Id"]
+        created.append(container)
+        with Attached(self._endpoint, container, limits.output) as output:
+            try:
+                self._client.start(container)
+            except docker.errors.APIError as error:
+                if _NOT_THERE.search(str(error.explanation)):
+                    return _not_there(invocation.argv[0])
+                raise
+            return self._watch(container, output, invocation.seconds)
 
     def _watch(self, container: str, output: Attached, seconds: float) -> Completed:
         started = time.monotonic()
@@ -154,7 +145,7 @@ class Runner:
 
     def _policy(self, invocation: Invocation, limits: Limits, mark: str) -> dict[str, Any]:
         version = str(self._client.api_version)
-        return policy(invocation, limits, mark, version, init=self._init)
+        return policy(invocation, limits, mark, version)
 
     def _kill(self, container: str) -> None:
         # It may have ended by itself in this very moment; removal makes sure either way.
@@ -206,9 +197,7 @@ def _orphan(labels: dict[str, str]) -> bool:
     return expires.isdecimal() and int(expires) < time.time()
 
 
-def policy(
-    invocation: Invocation, limits: Limits, mark: str, version: str, *, init: bool
-) -> dict[str, Any]:
+def policy(invocation: Invocation, limits: Limits, mark: str, version: str) -> dict[str, Any]:
     """The whole sandbox as keywords of the SDK's ``create_container``. No name is given."""
     mounts = [
         docker.types.Mount(m.inside, str(m.host.absolute()), type="bind", read_only=not m.writable)
@@ -233,7 +222,9 @@ def policy(
         shm_size=limits.shared_memory,
         # The output is read as it comes; kept nowhere, it cannot fill the disk.
         log_config=docker.types.LogConfig(type="none"),
-        init=init or None,
+        # No docker-init in front: it would hold the probe's nonce and its output, in a process
+        # that code under test may read. The probe reaps and kills for itself.
+        init=False,
         mounts=mounts,
         device_requests=gpus if invocation.gpus else None,
     )

@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -77,8 +78,8 @@ def show(findings: Sequence[Diagnostic], form: str) -> None:
 def findings(spec: Path, form: str) -> Iterator[None]:
     """Within, findings that stop the work are drawn and end the command with status 1.
 
-    So do Ctrl-C and SIGTERM, after everything on the way out has cleaned up, and a disk that is
-    full where nobody else has said so.
+    So do Ctrl-C and SIGTERM, after everything on the way out has cleaned up, and a full disk or
+    a closed folder where nobody else has said so.
     """
     try:
         yield
@@ -87,9 +88,10 @@ def findings(spec: Path, form: str) -> Iterator[None]:
     except KeyboardInterrupt:
         stopped(str(spec), form)
     except OSError as error:
-        if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
+        finding = _unwritten(spec, error)
+        if finding is None:
             raise
-        _end((_full(spec, error),), form)
+        _end((finding,), form)
 
 
 def stopped(spec: str, form: str) -> NoReturn:
@@ -108,19 +110,30 @@ def stopped(spec: str, form: str) -> NoReturn:
 def asked_form() -> str:
     """The form that the command line asks for, where it has not been read yet."""
     words = sys.argv[1:]
-    asked = f"--format={JSON}" in words or ("--format", JSON) in zip(words, words[1:])
+    asked = f"--format={JSON}" in words or ("--format", JSON) in pairwise(words)
     return JSON if asked else TEXT
 
 
-def _full(spec: Path, error: OSError) -> Diagnostic:
-    where = f" to write `{error.filename}`" if error.filename else ""
-    return Diagnostic(
-        "E0504",
-        f"no space is left on the disk{where}",
-        SourceFile(str(spec), ""),
-        cause="outputs, ENVSPEC_CACHE and TMPDIR may be on different disks",
-        hint="make room, or set ENVSPEC_CACHE or TMPDIR to a folder on another disk",
-    )
+def _unwritten(spec: Path, error: OSError) -> Diagnostic | None:
+    """A file that could not be written, where nobody else has said so; None for another error."""
+    where = f"`{error.filename}`" if error.filename else "a file"
+    source = SourceFile(str(spec), "")
+    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        return Diagnostic(
+            "E0504",
+            f"no space is left to write {where}",
+            source,
+            cause="outputs, ENVSPEC_CACHE and TMPDIR may be on different disks",
+            hint="make room, or name folders on another disk",
+        )
+    if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR}:
+        return Diagnostic(
+            "E0603",
+            f"cannot write {where}: {os.strerror(error.errno).lower()}",
+            source,
+            hint="check its permissions, or name other folders (`-o`, ENVSPEC_CACHE, TMPDIR)",
+        )
+    return None
 
 
 def _end(findings_: Sequence[Diagnostic], form: str) -> NoReturn:

@@ -42,7 +42,7 @@ def command(spec: Path, output: Path, form: str, quiet: bool) -> None:
         store = Store()
         verifying.fetch(loaded, made.plan, store, reporter)
         with placed(loaded.source, loaded.home):
-            verifying.wheelhouse(made.plan, store, output)
+            verifying.hand_out(made.plan, store, output)
         common.show(loaded.findings, form)
         if form == common.TEXT:
             click.echo(f"{output}: {len(made.plan.files)} files")

@@ -65,10 +65,10 @@ def command(
         loaded = load.load(spec)
         if form == common.TEXT:
             common.show(loaded.findings, form)
-        lock, text = load.locked(loaded, reporter, frozen=frozen, resolver=resolver)
-        made = compiling.compiled(loaded, lock, text)
         with placed(loaded.source, loaded.home):
             machine = verifying.Machine(*choose(engine, base_from or None, cache_folder()))
+        lock, text = load.locked(loaded, reporter, frozen=frozen, resolver=resolver)
+        made = compiling.compiled(loaded, lock, text)
         logs = report.with_suffix(".logs")
         found = verifying.verify(loaded, made, machine, logs, reporter)
         with placed(loaded.source, loaded.home):

@@ -11,7 +11,9 @@ import errno
 import fcntl
 import os
 import shutil
+import signal
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -47,7 +49,8 @@ def publish(folder: Path, files: Mapping[str, str], known: frozenset[str]) -> bo
         with _locked(folder):
             _clear_away(folder)
             _check_ours(folder, known)
-            _replace(folder, files)
+            with unbroken():
+                _replace(folder, files)
     except OSError as error:
         raise _explain(error, folder, files) from None
     return True
@@ -125,12 +128,38 @@ def _exchange_names(a: Path, b: Path) -> bool:
     raise OSError(code, os.strerror(code), str(b))
 
 
+@contextmanager
+def unbroken() -> Iterator[None]:
+    """Within, Ctrl-C and SIGTERM wait: the work takes a moment, and half of it would stay.
+
+    Does nothing outside the main thread, which alone gets signals.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = {n: signal.signal(n, lambda number, _: came.append(number)) for n in numbers}
+    try:
+        yield
+    finally:
+        for held, handler in before.items():
+            signal.signal(held, handler or signal.SIG_DFL)
+    if came:
+        signal.raise_signal(came[0])
+
+
 def write_file(path: Path, text: str) -> None:
     """One file, old or new: written beside, flushed, renamed.
 
     Raises:
         DiagnosticError: E0504 (disk full), E0603.
     """
+    with unbroken():
+        _write_file(path, text)
+
+
+def _write_file(path: Path, text: str) -> None:
     try:
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         os.close(handle)

@@ -14,7 +14,7 @@ import re
 import shutil
 import stat
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
@@ -99,13 +99,16 @@ class Store:
         folder sees nothing outside of it.
         """
         folder.mkdir(parents=True, exist_ok=True)
-        with workspace(folder / ".envspec-tmp") as work:
-            for artefact in files:
-                target, here = folder / artefact.file, self.path(artefact)
-                if not (target.exists() and target.samefile(here)):
-                    transfer.link_or_copy(here, work / artefact.file)
-                    transfer.move(work / artefact.file, target)
-        (folder / ".envspec-tmp").rmdir()
+        try:
+            with workspace(folder / ".envspec-tmp") as work:
+                for artefact in files:
+                    target, here = folder / artefact.file, self.path(artefact)
+                    if not (target.exists() and target.samefile(here)):
+                        transfer.link_or_copy(here, work / artefact.file)
+                        transfer.move(work / artefact.file, target)
+        finally:
+            with suppress(OSError):  # another process works in it, or it was never made
+                (folder / ".envspec-tmp").rmdir()
 
     def _obtain(
         self, artefact: Artefact, locations: Locations, work: Path, desk: transfer.Desk

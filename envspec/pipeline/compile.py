@@ -62,7 +62,7 @@ def check_fresh(loaded: Loaded, made: Compiled, folder: Path) -> None:
             source=loaded.source,
             span=loaded.home,
             cause=f"different, missing or left over: {', '.join(wrong[:5])}{more}",
-            hint=f"run `envspec compile {loaded.path}` and commit the outputs",
+            hint=f"run `envspec compile {loaded.argument}` and commit the outputs",
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -38,6 +39,12 @@ class Loaded(NamedTuple):
         return self.path.with_name(LOCK_NAME)
 
     @property
+    def argument(self) -> str:
+        """The path as a word for a shell, for hints that are commands."""
+        text = str(self.path)
+        return shlex.quote(f"./{text}" if text.startswith("-") else text)
+
+    @property
     def home(self) -> Span:
         """Where findings about the spec as a whole point: its `project` statement."""
         span = self.spec.project.span
@@ -52,6 +59,15 @@ def load(path: Path) -> Loaded:
         DiagnosticError: E0902 (unreadable), E01.., E02.., E03..
     """
     source = SourceFile(str(path), _read(path, MAX_BYTES, "E0902", "the spec"))
+    if not path.name.isprintable():
+        raise DiagnosticError.of(
+            "E0902",
+            "the file name of the spec holds a character that cannot be shown",
+            source=source,
+            span=Span(0, 0),
+            cause="outputs name the spec that they were made from, line by line",
+            hint="rename the file, such as to `spec.env`",
+        )
     spec = resolve(parse(source), source)
     findings = rules.check(spec, source)
     if has_errors(findings):
@@ -80,7 +96,7 @@ def read_lock(loaded: Loaded) -> tuple[Lock, str] | None:
             span=_changed_span(loaded, changes[0]),
             label="changed since the lock was written",
             cause="; ".join(changes[:3]) + more,
-            hint=f"run `envspec lock {loaded.path}`",
+            hint=f"run `envspec lock {loaded.argument}`",
         )
     return lock, text
 
@@ -121,7 +137,7 @@ def locked(
             source=loaded.source,
             span=loaded.home,
             cause="`--frozen` never resolves, so that nothing changes behind your back",
-            hint=f"run `envspec lock {loaded.path}` and commit the lock",
+            hint=f"run `envspec lock {loaded.argument}` and commit the lock",
         )
     return write_lock(loaded, reporter, resolver=resolver)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,6 +11,8 @@ from envspec import render
 from envspec.build.failure import BuildFailed
 from envspec.build.protocol import Built, Engine
 from envspec.diagnostics import DiagnosticError
+from envspec.emit import publish
+from envspec.lock import transfer
 from envspec.lock.indexes import Indexes
 from envspec.lock.model import Artefact
 from envspec.lock.places import Locations
@@ -66,6 +69,25 @@ def wheelhouse(plan: Plan, store: Store, folder: Path) -> None:
     """Every file of a plan in a folder for each layer, as the Dockerfile expects them."""
     for layer, files in plan.layers:
         store.wheelhouse([Artefact(*f) for f in files], folder / layer)
+
+
+def hand_out(plan: Plan, store: Store, folder: Path) -> None:
+    """A wheelhouse for people: all of it appears in ``folder``, or nothing does."""
+    there = folder.exists()
+    beside = folder / ".envspec-tmp"
+    try:
+        with workspace(beside) as work:
+            wheelhouse(plan, store, work)
+            with publish.unbroken():
+                for layer, files in plan.layers:
+                    (folder / layer).mkdir(exist_ok=True)
+                    for file in files:
+                        transfer.move(work / layer / file.file, folder / layer / file.file)
+    finally:
+        # Not empty: it is complete, or another process is at work in it.
+        for left in (beside, *([] if there else [folder])):
+            with suppress(OSError):
+                left.rmdir()
 
 
 def verify(

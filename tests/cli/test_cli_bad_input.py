@@ -214,7 +214,7 @@ def test_a_folder_instead_of_a_spec(room: Room) -> None:
 
 
 def test_a_project_name_for_a_shell_is_refused(room: Room) -> None:
-    room.project = "$(touch\tpwned)"
+    room.project = "$(touch-pwned)"
     room.write()
     found = room.refused("compile", code="E0203", at="$(touch")
     assert "project" in json.dumps(found)
@@ -243,8 +243,9 @@ def test_names_of_folder_and_spec_that_a_shell_would_act_on(room: Room, name: st
     # The hint is a command for a shell: it has to name the same file there.
     spec.write_text(spec.read_text().replace("tiny >=1", "tiny >=0.9"))
     hint = room.findings("compile", argument, "-o", f"./{name}/out")[0]["hint"]
-    command = hint.partition("`")[2].rpartition("`")[0]
-    assert shlex.split(command)[:2] == ["envspec", "lock"]
+    command = shlex.split(hint.partition("run `")[2].rpartition("`")[0])
+    assert command[:2] == ["envspec", "lock"]
+    room.good(*command[1:])
     room.no_remains()
 
 
