@@ -10,11 +10,19 @@ from pathlib import Path
 
 import pytest
 
+from envspec.build.local import LocalEngine
 from envspec.lock import file as lock_file
 from envspec.lock.indexes import Indexes
 from envspec.lock.places import Locations
-from envspec.lock.store import Store
+from envspec.lock.store import Store, cache_folder
+from envspec.pipeline.compile import compiled
+from envspec.pipeline.load import load, read_lock
+from envspec.pipeline.verify import fetch, wheelhouse
+from envspec.plan.model import INTERPRETER
 from envspec.source import SourceFile
+
+# Helpers that assert, and are no test modules: their failures are to say what was compared.
+pytest.register_assert_rewrite("user_room")
 
 ROOT = Path(__file__).resolve().parents[1]
 NO_ENGINE = "no Docker Engine answers"
@@ -76,3 +84,22 @@ def sdist() -> Path:
 def engine_host() -> str:
     """A Docker Engine that answers; `pytest_runtest_setup` has seen to it."""
     return os.environ.get("DOCKER_HOST", "the default socket")
+
+
+@pytest.fixture(scope="session")
+def example_python(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The interpreter of the x-transformers example, built by the local engine: it has torch."""
+    spec = ROOT / "examples" / "x-transformers" / "spec.env"
+    loaded = load(spec)
+    found = read_lock(loaded)
+    assert found is not None
+    made = compiled(loaded, *found)
+    folder = tmp_path_factory.mktemp("example")
+    store = Store()
+    fetch(loaded, made.plan, store, Silence())
+    wheelhouse(made.plan, store, folder / "wheels")
+    for name, text in made.files.items():
+        (folder / name).write_text(text)
+    engine = LocalEngine(cache_folder())
+    built = engine.build(made.plan, folder, folder / "wheels", Silence(), folder / "build.log")
+    return built.locate(INTERPRETER)

@@ -17,6 +17,7 @@ def main() -> None:
 
             cli(prog_name="envspec")
     except KeyboardInterrupt:
+        deaf()
         from envspec.cli import common
 
         common.stopped("spec.env", common.asked_form())

@@ -45,15 +45,28 @@ def publish(folder: Path, files: Mapping[str, str], known: frozenset[str]) -> bo
     if not stale(folder, files):
         return False
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with _locked(folder):
+        with _parents(folder), _locked(folder):
             _clear_away(folder)
             _check_ours(folder, known)
             with unbroken():
                 _replace(folder, files)
     except OSError as error:
-        raise _explain(error, folder, files) from None
+        raise unwritten(error, folder, sum(map(len, files.values()))) from None
     return True
+
+
+@contextmanager
+def _parents(folder: Path) -> Iterator[None]:
+    """The folders above it, which are gone again where the work fails."""
+    missing = [p for p in folder.parents if not p.exists()]
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        yield
+    except BaseException:
+        for parent in missing:
+            with suppress(OSError):  # never made, or somebody else uses it by now
+                parent.rmdir()
+        raise
 
 
 @contextmanager
@@ -172,7 +185,7 @@ def _write_file(path: Path, text: str) -> None:
         finally:
             temporary.unlink(missing_ok=True)
     except OSError as error:
-        raise _explain(error, path, {path.name: text}) from None
+        raise unwritten(error, path, len(text)) from None
 
 
 def _write(path: Path, text: str) -> None:
@@ -220,9 +233,9 @@ def _check_ours(folder: Path, known: frozenset[str]) -> None:
         )
 
 
-def _explain(error: OSError, path: Path, files: Mapping[str, str]) -> DiagnosticError:
+def unwritten(error: OSError, path: Path, size: int) -> DiagnosticError:
+    """E0504 for a full disk, E0603 for any other reason; ``size`` bytes were to be written."""
     if error.errno in {errno.ENOSPC, errno.EDQUOT}:
-        size = sum(len(t) for t in files.values())
         return DiagnosticError.of(
             "E0504",
             f"no space left to write `{path}`",

@@ -32,6 +32,7 @@ _TRACEBACK = re.compile(
     r"|^(?:The above exception|During handling).*\n",
     re.MULTILINE,
 )
+_NO_SPACE = re.compile(r"no space left on device|disk quota exceeded", re.IGNORECASE)
 _MAX_EXCERPT = 30
 _MAX_NAMES = 20
 
@@ -39,9 +40,11 @@ _MAX_NAMES = 20
 def explain(text: str, request: Request, indexes: Indexes) -> DiagnosticError:
     """What to tell of a resolver's failure.
 
-    E0501 an index gave no answer, E0403 a package or release does not exist, E0404 it exists
-    but not for this target, E0405 the requirements exclude each other.
+    E0504 the disk is full, E0501 an index gave no answer, E0403 a package or release does not
+    exist, E0404 it exists but not for this target, E0405 the requirements exclude each other.
     """
+    if _NO_SPACE.search(text):
+        return _full(text, request)
     try:
         findings = tuple(_from_indexes(text, request, indexes))
     except UnreachableError as error:
@@ -56,6 +59,18 @@ def explain(text: str, request: Request, indexes: Indexes) -> DiagnosticError:
         first = trouble.finding(request.source, request.fallback).diagnostics[0]
         return DiagnosticError([first._replace(excerpt=excerpt(text))])
     return DiagnosticError([_conflict(text, request)])
+
+
+def _full(text: str, request: Request) -> DiagnosticError:
+    return DiagnosticError.of(
+        "E0504",
+        "the disk is full: the resolver could not write its files",
+        source=request.source,
+        span=request.fallback,
+        cause="it needs its cache and a temporary folder; its own words are above",
+        hint="make room, or set UV_CACHE_DIR or TMPDIR to a folder on another disk",
+        excerpt=excerpt(text),
+    )
 
 
 def excerpt(text: str) -> tuple[str, ...]:

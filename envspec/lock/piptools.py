@@ -98,6 +98,8 @@ def _compile(folder: Path, request: Request, indexes: Indexes, own: Files) -> di
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
         "PIP_RETRIES": "2",
         "NO_COLOR": "1",
+        # pip has folders of its own there, and leaves them behind where it is killed.
+        "TMPDIR": str(folder),
     }
     if indexes.pip.cert:
         environment["PIP_CERT"] = indexes.pip.cert

@@ -72,7 +72,11 @@ def wheelhouse(plan: Plan, store: Store, folder: Path) -> None:
 
 
 def hand_out(plan: Plan, store: Store, folder: Path) -> None:
-    """A wheelhouse for people: all of it appears in ``folder``, or nothing does."""
+    """A wheelhouse for people: all of it appears in ``folder``, or nothing does.
+
+    Raises:
+        DiagnosticError: E0504 (disk full), E0603.
+    """
     there = folder.exists()
     beside = folder / ".envspec-tmp"
     try:
@@ -83,6 +87,8 @@ def hand_out(plan: Plan, store: Store, folder: Path) -> None:
                     (folder / layer).mkdir(exist_ok=True)
                     for file in files:
                         transfer.move(work / layer / file.file, folder / layer / file.file)
+    except OSError as error:
+        raise publish.unwritten(error, folder, sum(f.size for f in plan.files)) from None
     finally:
         # Not empty: it is complete, or another process is at work in it.
         for left in (beside, *([] if there else [folder])):
@@ -102,7 +108,8 @@ def verify(
     machine.engine.sweep()
     store = Store()
     fetch(loaded, made.plan, store, reporter)
-    _empty(logs)
+    with placed(loaded.source, loaded.home):
+        _empty(logs)
     with workspace(cache_folder() / "work") as work, placed(loaded.source, loaded.home):
         built = _build(loaded, made, machine.engine, store, work, logs, reporter)
         scripts = work / "entries"
@@ -138,8 +145,9 @@ def _build(
     for name, text in made.files.items():
         (context / name).write_text(text, encoding="utf-8", newline="\n")
     wheelhouse(made.plan, store, files)
+    log = logs / "build.log"
     try:
-        return engine.build(made.plan, context, files, reporter, logs / "build.log")
+        return engine.build(made.plan, context, files, reporter, log)
     except BuildFailed as failure:
         span = line_span(loaded.source, failure.line) if failure.line else loaded.home
         raise DiagnosticError.of(
@@ -148,17 +156,20 @@ def _build(
             source=loaded.source,
             span=span,
             cause=failure.cause,
-            hint=failure.hint,
+            hint=f"the whole log is at {log}" if failure.excerpt else failure.hint,
             excerpt=failure.excerpt,
         ) from None
 
 
 def _empty(logs: Path) -> None:
     """A folder without the evidence of an earlier run, which would be taken for this one's."""
-    logs.mkdir(parents=True, exist_ok=True)
-    for pattern in ("*.json", "*.log"):
-        for old in logs.glob(pattern):
-            old.unlink()
+    try:
+        logs.mkdir(parents=True, exist_ok=True)
+        for pattern in ("*.json", "*.log"):
+            for old in logs.glob(pattern):
+                old.unlink()
+    except OSError as error:
+        raise publish.unwritten(error, logs, 0) from None
 
 
 def _sha256(text: str) -> str:

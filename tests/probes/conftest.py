@@ -28,9 +28,7 @@ def probe() -> Probe:
 
 
 @pytest.fixture
-def torch_python() -> str:
-    """An interpreter that has torch, named by ENVSPEC_TEST_TORCH_PYTHON."""
-    python = os.environ.get("ENVSPEC_TEST_TORCH_PYTHON", "")
-    if not python:
-        pytest.skip("ENVSPEC_TEST_TORCH_PYTHON names no interpreter with torch")
-    return python
+def torch_python(request: pytest.FixtureRequest) -> str:
+    """An interpreter that has torch: ENVSPEC_TEST_TORCH_PYTHON, else the example's own."""
+    named = os.environ.get("ENVSPEC_TEST_TORCH_PYTHON", "")
+    return named or str(request.getfixturevalue("example_python"))

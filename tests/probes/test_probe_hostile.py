@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -66,10 +67,10 @@ def test_another_user_can_neither_read_nor_trace_the_parent(tmp_path: Path) -> N
         pytest.skip("no interpreter that an unprivileged user may run")
     copy = tmp_path / "probes"
     shutil.copytree(PROBES, copy)
-    for folder in [tmp_path, *tmp_path.parents]:
-        if folder.stat().st_uid == 0 and folder.name.startswith("pytest-"):
+    shared = Path(tempfile.gettempdir()).resolve()
+    for folder in (tmp_path.resolve(), *tmp_path.resolve().parents):
+        if folder.is_relative_to(shared) and folder != shared:
             folder.chmod(0o755)
-    tmp_path.chmod(0o755)
     code = """
 import os, ctypes
 parent = os.getppid()
