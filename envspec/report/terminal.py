@@ -41,8 +41,10 @@ def print_report(report: Mapping[str, Any], stream: TextIO, *, colour: bool) -> 
         width=None if stream.isatty() else 110,
     )
     _print_engine(console, report["engine"], report["project"])
-    console.print(_rungs(report["rungs"]))
-    console.print(_claims(report["claims"]))
+    for part in (_rungs(report["rungs"]), _claims(report["claims"])):
+        console.print()
+        console.print(part)
+    console.print()
     _print_verdict(console, report)
 
 
