@@ -93,7 +93,9 @@ def observe(config: Dict[str, Any]) -> Dict[str, Any]:
         "diagnostics": answer.diagnostics,
         "missing": _missing(answer.diagnostics, found, layout, optional),
         "imports": _occurrences(found, layout, standard)[:OCCURRENCES],
+        "must_load": _must_load(found, layout, standard),
         "truncated": False,
+        "cut": [],
     }
     _fit(observed)
     return observed
@@ -222,6 +224,18 @@ def _occurrences(found: Found, layout: Layout, standard: Set[str]) -> List[Dict[
     return sorted(entries.values(), key=lambda e: (rank[e["origin"]], e["module"], e["file"]))
 
 
+def _must_load(found: Found, layout: Layout, standard: Set[str]) -> Dict[str, List[str]]:
+    """Top-level names that the source requires, by origin. Never cut: what is left out of it
+    would not be loaded, and so would count as loading."""
+    names: Dict[str, Set[str]] = {"third_party": set(), "first_party": set()}
+    for file, items in found.items():
+        for item in items:
+            top = _top(item.module)
+            if item.kind == "required" and top:
+                names.get(origin(layout, standard, file, item), set()).add(printable(top, 300))
+    return {kind: sorted(tops) for kind, tops in names.items()}
+
+
 def _fit(observed: Dict[str, Any]) -> None:
     """Shorten the long lists until the line fits, what matters least first.
 
@@ -231,6 +245,8 @@ def _fit(observed: Dict[str, Any]) -> None:
         while len(observed[key]) > 1 and len(encode(observed)) > RESULT_LIMIT - 10_000:
             observed[key] = observed[key][: len(observed[key]) // 2]
             observed["truncated"] = True
+            if key not in observed["cut"]:
+                observed["cut"].append(key)
 
 
 if __name__ == "__main__":

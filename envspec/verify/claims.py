@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from envspec.plan.model import INTERPRETER, Claim
 from envspec.verify.verdicts import (
+    BLOCKED,
     ENVIRONMENT,
     FAIL,
     NOT_APPLICABLE,
@@ -141,7 +142,7 @@ def _observed(name: str, seen: Seen) -> str:
 
 def _combined(rungs: list[Rung]) -> Rung:
     """The worst of several rungs; what does not apply is left out where anything does."""
-    order = ("error", FAIL, "blocked", PASS)
+    order = ("error", FAIL, BLOCKED, PASS)
     applicable = [r for r in rungs if r.verdict != NOT_APPLICABLE]
     if not applicable:
         return rungs[0]
@@ -170,6 +171,8 @@ def _missing(claim: Claim, seen: Seen) -> tuple[str, str, str]:
     if not isinstance(number, int):
         return "", INCONCLUSIVE, rung.reason
     claimed = int(claim.value)
+    if rung.verdict == BLOCKED and number <= claimed:
+        return f"at least {number}", INCONCLUSIVE, rung.reason
     names = ", ".join(rung.details.get("missing_names", [])[:10])
     if number == claimed:
         return str(number), CONFIRMED, ""

@@ -36,6 +36,8 @@ def c0_static(observation: Observation, evidence: tuple[str, ...]) -> Rung:
         return verdicts.broken(name, "no file was analysed", evidence)
     if not seen.get("bound"):
         return verdicts.broken(name, "pyright used another interpreter", evidence)
+    if "missing" in (seen.get("cut") or []):
+        return verdicts.broken(name, "more is missing than a result can hold", evidence)
     missing: dict[str, list[str]] = {}
     for item in seen.get("missing") or []:
         missing.setdefault(str(item.get("classification")), []).append(str(item.get("top")))
@@ -50,11 +52,17 @@ def c0_static(observation: Observation, evidence: tuple[str, ...]) -> Rung:
         "envbench_diagnostics": seen.get("diagnostic_count"),
         "missing_source": seen.get("missing_source_top_level"),
         "syntax_errors": seen.get("syntax_errors"),
+        "skipped": seen.get("skipped"),
         "pyright": seen.get("pyright_version"),
     }
     if required:
         reason = f"{len(required)} missing: {', '.join(required[:8])}"
         return verdicts.failed(name, verdicts.ENVIRONMENT, reason, evidence, **details)
+    unread = [str(s.get("file")) for s in seen.get("skipped") or []]
+    if unread:
+        # An import in a file that nobody read may be missing: that is no pass.
+        reason = f"{len(unread)} Python files could not be read: {', '.join(unread[:4])}"
+        return Rung(name, verdicts.BLOCKED, verdicts.HARNESS, reason, evidence, details)
     apart = [f"{len(details[k])} {k}" for k in ("guarded", "optional") if details[k]]
     reason = f"{seen['files_analyzed']} files, nothing missing"
     reason += f" ({', '.join(apart)})" if apart else ""

@@ -126,7 +126,7 @@ def _c0_static(session: Session) -> Observation:
 
 
 def _c0_live(session: Session, static: Observation) -> Rung:
-    if not static.usable:
+    if not static.usable or not isinstance(static.observed.get("must_load"), dict):
         reason = "the imports are not known: C0 static gave no result"
         return verdicts.broken("c0_live", reason, ("c0_static",))
     excused = [o.name for o in session.plan.optional_imports]
@@ -164,13 +164,10 @@ def live_names(observed: dict[str, Any], optional: list[str]) -> tuple[list[str]
     """Top-level names that must load: what the source requires of others, and those of its own
     packages that it imports by name. Declared optional and guarded imports are not among them."""
     excused = {name.split(".", 1)[0] for name in optional}
-    names: dict[str, set[str]] = {"third_party": set(), "first_party": set()}
-    for item in observed.get("imports") or []:
-        top, origin = item.get("top"), item.get("origin")
-        if item.get("kind") == "required" and top and top not in excused and origin in names:
-            names[origin].add(str(top))
-    others = names["third_party"]
-    return sorted(others), sorted(names["first_party"] - others)
+    must = observed.get("must_load") or {}
+    others = {str(top) for top in must.get("third_party") or []} - excused
+    own = {str(top) for top in must.get("first_party") or []} - excused
+    return sorted(others), sorted(own - others)
 
 
 def _c1(session: Session, own: frozenset[str]) -> Rung:

@@ -91,6 +91,8 @@ CASES = [
     ("c0_missing", "2", seen(missing=2), "confirmed"),
     ("c0_missing", "3", seen(missing=2), "underclaim"),
     ("c0_missing", "0", seen(missing=None), "inconclusive"),
+    ("c0_missing", "0", seen(rungs={"c0_static": ("blocked", "harness")}), "inconclusive"),
+    ("c0", "pass", seen(rungs={"c0_static": ("blocked", "harness")}), "inconclusive"),
     ("c0", "pass", seen(), "confirmed"),
     ("c0", "pass", seen(rungs={"c0_live": ("fail", "environment")}), "overclaim"),
     ("c0", "pass", seen(rungs={"c0_live": ("error", "harness")}), "inconclusive"),

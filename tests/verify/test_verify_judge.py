@@ -42,6 +42,20 @@ BROKEN = Observation("p", {}, "the probe gave no result")
             "1 guarded",
         ),
         (seen(**{**GOOD_STATIC, "missing": [missing("x", "optional")]}), "pass", "1 optional"),
+        (seen(**{**GOOD_STATIC, "cut": ["imports"]}), "pass", "nothing missing"),
+        (seen(**{**GOOD_STATIC, "cut": ["imports", "missing"]}), "error", "can hold"),
+        (seen(**{**GOOD_STATIC, "skipped": [{"file": "big.py"}]}), "blocked", "big.py"),
+        (
+            seen(
+                **{
+                    **GOOD_STATIC,
+                    "skipped": [{"file": "big.py"}],
+                    "missing": [missing("wandb", "required")],
+                }
+            ),
+            "fail",
+            "wandb",
+        ),
     ],
 )
 def test_c0_static(observation: Observation, verdict: str, words: str) -> None:
@@ -132,17 +146,9 @@ def test_gpu_rungs_need_evidence() -> None:
 
 
 def test_what_must_load() -> None:
-    def item(top: str, kind: str = "required", origin: str = "third_party") -> dict[str, str]:
-        return {"top": top, "kind": kind, "origin": origin}
-
-    imports = [
-        item("torch"),
-        item("flash_attn", "guarded"),
-        item("os", origin="stdlib"),
-        item("mine", origin="first_party"),
-        item("extra"),
-    ]
-    assert live_names({"imports": imports}, ["extra.part"]) == (["torch"], ["mine"])
+    must = {"third_party": ["extra", "torch"], "first_party": ["mine", "torch"]}
+    assert live_names({"must_load": must}, ["extra.part"]) == (["torch"], ["mine"])
+    assert live_names({}, []) == ([], [])
 
 
 def test_changes_are_named_and_unknown_is_not_unchanged() -> None:
