@@ -24,12 +24,23 @@ class Label(NamedTuple):
     text: str = ""
 
 
-class Fix(NamedTuple):
-    """A machine-applicable change: put ``replacement`` where ``span`` is."""
+class Edit(NamedTuple):
+    """Put ``replacement`` where ``span`` is; an empty span inserts."""
 
     span: Span
     replacement: str
+
+
+class Fix(NamedTuple):
+    """A machine-applicable change: edits that do not overlap and belong together."""
+
     description: str
+    edits: tuple[Edit, ...]
+
+    @classmethod
+    def replace(cls, span: Span, replacement: str, description: str) -> Fix:
+        """One edit, the usual case."""
+        return cls(description, (Edit(span, replacement),))
 
 
 class Diagnostic(NamedTuple):

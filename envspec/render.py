@@ -134,9 +134,12 @@ def _data(d: Diagnostic) -> dict[str, Any]:
         "fix": None,
     }
     if d.fix is not None and d.source is not None:
+        source = d.source
         result["fix"] = {
-            **_place(d.source, Label(d.fix.span, d.fix.description)),
-            "replacement": d.fix.replacement,
+            "description": d.fix.description,
+            "edits": [
+                {**_place(source, Label(e.span)), "replacement": e.replacement} for e in d.fix.edits
+            ],
         }
     return result
 

@@ -79,7 +79,7 @@ class Reader:
             keyword.span,
             "unknown word",
             hint=f"did you mean `{near}`?" if near else "known here: " + ", ".join(names),
-            fix=Fix(keyword.span, near, f"write `{near}`") if near else None,
+            fix=Fix.replace(keyword.span, near, f"write `{near}`") if near else None,
         )
 
     def _place(self, word: Word, line: Statement, earlier: list[Statement]) -> None:

@@ -9,15 +9,19 @@ from collections.abc import Iterator
 
 from envspec.diagnostics import WARNING, Diagnostic, Label
 from envspec.model import UNSTATED, Claim, Spec
-from envspec.source import SourceFile, Span
+from envspec.rules.view import View
+from envspec.source import Span
+
+CODE = "W0301"
 
 
-def check(spec: Spec, source: SourceFile) -> Iterator[Diagnostic]:
+def check(view: View) -> Iterator[Diagnostic]:
     """Claims that cannot be true, whatever a build would show."""
+    spec, source = view.spec, view.source
     claims = {c.name: c for c in spec.claims if c.value != UNSTATED}
     for claim, title, span, label, hint in (*_against_spec(spec, claims), *_among(claims)):
         labels = (Label(claim.span, "claimed here"), Label(span, label))
-        yield Diagnostic("W0301", title, source, labels, hint=hint, severity=WARNING)
+        yield Diagnostic(CODE, title, source, labels, hint=hint, severity=WARNING)
 
 
 _Found = tuple[Claim, str, Span, str, str]

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from envspec.diagnostics import Diagnostic, Label
-from envspec.model import Spec
-from envspec.source import SourceFile
+from envspec.rules.view import View
 
 _NAMES = frozenset(
     {
@@ -24,13 +23,16 @@ _HINTS = {
     "CUDA_VISIBLE_DEVICES": "the level of an entry decides which GPUs it sees",
 }
 
+CODE = "E0303"
 
-def check(spec: Spec, source: SourceFile) -> Iterator[Diagnostic]:
+
+def check(view: View) -> Iterator[Diagnostic]:
     """One finding a variable, of the spec and of each entry."""
+    spec, source = view.spec, view.source
     for variable in (*spec.environment, *(v for e in spec.entries for v in e.environment)):
         if variable.name.upper() in _NAMES or variable.name.upper().startswith(_PREFIXES):
             yield Diagnostic(
-                "E0303",
+                CODE,
                 f"variable `{variable.name}` may not be set",
                 source,
                 (Label(variable.span, "set here"),),

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from envspec.diagnostics import WARNING, Diagnostic, Label
-from envspec.model import Spec
-from envspec.source import SourceFile
+from envspec.rules.view import View
+
+CODE = "W0302"
 
 
-def check(spec: Spec, source: SourceFile) -> Iterator[Diagnostic]:
+def check(view: View) -> Iterator[Diagnostic]:
     """One finding for the `system` block, if there is one."""
+    spec, source = view.spec, view.source
     if spec.system:
         names = ", ".join(p.name for p in spec.system[:5])
         yield Diagnostic(
-            "W0302",
+            CODE,
             "packages of the distribution are not locked",
             source,
             (Label(spec.system[0].span, "by name only"),),

@@ -104,7 +104,7 @@ def test_colours_only_add_escapes() -> None:
 
 
 def test_data_for_machines() -> None:
-    fix = Fix(Span(4, 7), "2", "write 2")
+    fix = Fix.replace(Span(4, 7), "2", "write 2")
     finding = Diagnostic("E0000", "t", SOURCE, (Label(Span(4, 13), "x"),), "c", "h", fix)
     assert render.document([finding]) == {
         "schema": 1,
@@ -119,12 +119,17 @@ def test_data_for_machines() -> None:
                 "hint": "h",
                 "excerpt": [],
                 "fix": {
-                    "line": 2,
-                    "column": 1,
-                    "end_line": 2,
-                    "end_column": 4,
-                    "text": "write 2",
-                    "replacement": "2",
+                    "description": "write 2",
+                    "edits": [
+                        {
+                            "line": 2,
+                            "column": 1,
+                            "end_line": 2,
+                            "end_column": 4,
+                            "text": "",
+                            "replacement": "2",
+                        }
+                    ],
                 },
             }
         ],
