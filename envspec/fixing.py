@@ -7,22 +7,28 @@ from collections.abc import Iterable
 from envspec.diagnostics import Edit, Fix
 
 
-def apply(text: str, fixes: Iterable[Fix]) -> tuple[str, int]:
-    """The text after the fixes, and how many were applied.
+def choose(fixes: Iterable[Fix]) -> tuple[Fix, ...]:
+    """The fixes that can be applied together, first come first served.
 
     A fix whose edits touch what an earlier one has changed is left for another round: its spans
     no longer mean what they meant. Two that say the same count once.
     """
     taken: list[Edit] = []
-    applied = 0
+    chosen: list[Fix] = []
     for fix in dict.fromkeys(fixes):
         if any(_touch(edit, other) for edit in fix.edits for other in taken):
             continue
         taken.extend(fix.edits)
-        applied += 1
-    for edit in sorted(taken, reverse=True):
+        chosen.append(fix)
+    return tuple(chosen)
+
+
+def apply(text: str, fixes: Iterable[Fix]) -> tuple[str, int]:
+    """The text after the fixes that `choose` lets through, and how many those are."""
+    chosen = choose(fixes)
+    for edit in sorted((e for fix in chosen for e in fix.edits), reverse=True):
         text = text[: edit.span.start] + edit.replacement + text[edit.span.end :]
-    return text, applied
+    return text, len(chosen)
 
 
 def _touch(a: Edit, b: Edit) -> bool:

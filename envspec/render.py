@@ -49,24 +49,24 @@ class _Pen:
 
 def _draw(d: Diagnostic, pen: _Pen) -> str:
     tone = _TONES.get(d.severity, _BLUE)
-    lines = [pen(tone + _BOLD, f"{d.severity}[{d.code}]") + pen(_BOLD, f": {_visible(d.title)}")]
+    lines = [pen(tone + _BOLD, f"{d.severity}[{d.code}]") + pen(_BOLD, f": {visible(d.title)}")]
     numbers = [d.source.position(label.span.start).line for label in d.labels] if d.source else []
     width = max((len(str(n)) for n in numbers), default=1)
     bar = pen(_BLUE, f"{' ' * width} |")
     if d.source is not None:
         at = d.source.position(d.span.start)
         arrow = pen(_BLUE, f"{' ' * width}-->")
-        lines.append(f"{arrow} {_visible(d.source.name)}:{at.line}:{at.column}")
+        lines.append(f"{arrow} {visible(d.source.name)}:{at.line}:{at.column}")
         for label in d.labels:
             lines.extend((bar, *_excerpt(d.source, label, width, tone, pen)))
     if d.excerpt:
         lines.append(bar)
-        lines.extend(f"{bar}   {_visible(line)[:400]}" for line in d.excerpt)
+        lines.extend(f"{bar}   {visible(line)[:400]}" for line in d.excerpt)
     notes = [("cause", d.cause), ("hint", d.hint)]
     if d.source is not None and any(v for _, v in notes):
         lines.append(bar)
     equals = pen(_BLUE, f"{' ' * width} =")
-    lines.extend(f"{equals} {pen(_BOLD, name)}: {_visible(v)}" for name, v in notes if v)
+    lines.extend(f"{equals} {pen(_BOLD, name)}: {visible(v)}" for name, v in notes if v)
     return "\n".join(lines) + "\n"
 
 
@@ -78,20 +78,20 @@ def _excerpt(source: SourceFile, label: Label, width: int, tone: str, pen: _Pen)
     first = at.column - 1
     shift = max(0, at.column - _WIDEST // 2) if len(line) > _WIDEST else 0
     last = min(first + label.span.end - label.span.start, len(line), shift + _WIDEST)
-    shown = _visible(line[shift : shift + _WIDEST].replace("\t", " "))
+    shown = visible(line[shift : shift + _WIDEST].replace("\t", " "))
     marks = pen(tone, "^" * max(1, _columns(line[first:last])))
     under = " " * _columns(line[shift:first]) + marks
     number = pen(_BLUE, f"{at.line:>{width}} |")
     bar = pen(_BLUE, f"{' ' * width} |")
     return [
         f"{number} {shown}".rstrip(),
-        f"{bar} {under} {pen(tone, _visible(label.text))}".rstrip(),
+        f"{bar} {under} {pen(tone, visible(label.text))}".rstrip(),
     ]
 
 
 def _columns(words: str) -> int:
     """Columns of a terminal that a part of a source line takes, so that marks stand below it."""
-    words = _visible(words.replace("\t", " "))
+    words = visible(words.replace("\t", " "))
     if words.isascii():
         return len(words)
     from unicodedata import category, east_asian_width  # noqa: PLC0415 - rarely needed
@@ -100,16 +100,16 @@ def _columns(words: str) -> int:
     return narrow + sum(east_asian_width(c) in "WF" for c in words)
 
 
-def _visible(words: str) -> str:
+def visible(words: str) -> str:
     """Text that cannot move the cursor, colour the terminal or tell a password."""
-    words = _masked(words)
+    words = masked(words)
     if words.isascii() and words.isprintable():
         return words
     shown = "".join(c if c.isprintable() else _escaped(c) for c in words)
     return _UNSEEN.sub(lambda match: _escaped(match.group()), shown)
 
 
-def _masked(words: str) -> str:
+def masked(words: str) -> str:
     """The same length of text, with stars for what stands before the `@` of an address."""
     if "://" not in words:
         return words
@@ -125,12 +125,12 @@ def _data(d: Diagnostic) -> dict[str, Any]:
     result: dict[str, Any] = {
         "code": d.code,
         "severity": d.severity,
-        "title": _masked(d.title),
+        "title": masked(d.title),
         "file": d.source.name if d.source else None,
         "labels": labels,
-        "cause": _masked(d.cause),
-        "hint": _masked(d.hint),
-        "excerpt": [_masked(line) for line in d.excerpt],
+        "cause": masked(d.cause),
+        "hint": masked(d.hint),
+        "excerpt": [masked(line) for line in d.excerpt],
         "fix": None,
     }
     if d.fix is not None and d.source is not None:

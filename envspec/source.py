@@ -51,6 +51,10 @@ class SourceFile:
         index = bisect_right(self._line_starts, offset) - 1
         return Position(index + 1, offset - self._line_starts[index] + 1)
 
+    def line_start(self, number: int) -> int:
+        """Offset of the first character of a line (from 1) that is there."""
+        return self._line_starts[number - 1]
+
     def line(self, number: int) -> str:
         """Text of a line (from 1), without its newline; empty past the end."""
         starts = self._line_starts

@@ -44,6 +44,7 @@ def command(
     with common.findings(spec, form), reporting(quiet=quiet) as reporter:
         loaded = load.load(spec)
         lock, text = load.locked(loaded, reporter, frozen=frozen or check, resolver=resolver)
+        loaded = load.checked_with(loaded, lock)
         made = compiling.compiled(loaded, lock, text)
         folder = output or Path("generated") / made.plan.project
         if check:

@@ -20,8 +20,9 @@ def command(spec: Path, resolver: str | None, form: str, quiet: bool) -> None:
     from envspec.pipeline import load
 
     with common.findings(spec, form), reporting(quiet=quiet) as reporter:
-        loaded = load.load(spec)
+        loaded = load.load(spec, use_lock=False)
         lock, _ = load.write_lock(loaded, reporter, resolver=resolver)
+        loaded = load.checked_with(loaded, lock)
         common.show(loaded.findings, form)
         if form == common.TEXT:
             click.echo(f"{loaded.lock_path}: {len(lock.packages)} packages, {lock.resolver}")

@@ -15,6 +15,7 @@ _VERBS = {
     "check": "Find what is wrong in a spec, without resolving or building.",
     "compile": "Turn a spec into a Dockerfile, a Nix flake and lock artefacts.",
     "fetch": "Put every locked file into a folder, for a build without network.",
+    "fmt": "Write specs in the one layout, comments and order kept.",
     "lock": "Resolve the spec and write its lock.",
     "verify": "Build the environment, climb C0 to C4, and audit the claims (C5).",
 }

@@ -68,6 +68,9 @@ def command(
         with placed(loaded.source, loaded.home):
             machine = verifying.Machine(*choose(engine, base_from or None, cache_folder()))
         lock, text = load.locked(loaded, reporter, frozen=frozen, resolver=resolver)
+        known, loaded = loaded.findings, load.checked_with(loaded, lock)
+        if form == common.TEXT:
+            common.show([d for d in loaded.findings if d not in known], form)
         made = compiling.compiled(loaded, lock, text)
         logs = report.with_suffix(".logs")
         found = verifying.verify(loaded, made, machine, logs, reporter)

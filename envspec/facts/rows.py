@@ -185,8 +185,8 @@ class Extension(NamedTuple):
 
     ``distribution`` is ``wheel``, ``sdist`` or ``git``: what its index (or repository) offers.
     ``wheel_pattern`` names prebuilt wheels elsewhere. ``ram_per_job_gb`` is memory in GB that
-    one compile job takes at the default thread count. ``tool_at_run`` is a compiler that must be
-    in the run-time image.
+    one compile job takes at ``nvcc_threads``, its default number of threads. ``tool_at_run`` is a
+    compiler that must be in the run-time image.
     """
 
     name: str
@@ -200,6 +200,7 @@ class Extension(NamedTuple):
     sm_min: str | None
     glibc_min: str | None
     ram_per_job_gb: int | None
+    nvcc_threads: int | None
     tool_at_run: str | None
     note: str | None
     source: str

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import date
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from envspec.facts import compiled
 from envspec.facts import rows as kinds
 from envspec.facts.nixpkgs import NixpkgsPin
 from envspec.facts.reader import Table, read_table
 
+if TYPE_CHECKING:
+    from datetime import date  # slow to import, and only `stale` needs it
+
 Row = TypeVar("Row", bound=tuple[Any, ...])
+_FOLDER = Path(__file__).parent
 
 
 class Stale(NamedTuple):
@@ -70,14 +74,29 @@ def stale(today: date) -> list[Stale]:
     for kind, schema in _SCHEMAS.items():
         table = _table(kind)
         for row in table.rows:
-            age = (today - date.fromisoformat(row.as_of)).days
+            age = age_days(row.as_of, today)
             if age > table.review_days:
                 key = row[: schema.keys]
                 found.append(Stale(table.name, key, row.as_of, age, table.review_days))
     return sorted(found)
 
 
+def age_days(as_of: str, today: date) -> int:
+    """Days from the day of a row to ``today``."""
+    return (today - type(today).fromisoformat(as_of)).days
+
+
+def tables_as_edited() -> Iterator[tuple[Path, Table]]:
+    """Each TOML file and its table, read from that file and checked."""
+    for schema in _SCHEMAS.values():
+        path = _FOLDER / schema.file
+        if path.suffix == ".toml":
+            yield path, read_table(path, schema.kind, schema.keys)
+
+
 @cache
 def _table(kind: Callable[..., tuple[Any, ...]]) -> Table:
     schema = _SCHEMAS[kind]
-    return read_table(Path(__file__).with_name(schema.file), kind, schema.keys)
+    path = _FOLDER / schema.file
+    table = compiled.read(path, kind) if path.suffix == ".toml" else None
+    return table or read_table(path, kind, schema.keys)

@@ -1,104 +1,177 @@
-"""What is checked: entries, optional imports and claims."""
+"""What is checked, and what checking needs: assets, services, entries, imports and claims."""
 
 from __future__ import annotations
 
 from envspec.language import values as shapes
-from envspec.language.installs import variables
-from envspec.language.reader import Reader, named
-from envspec.language.statements import CLAIMS, words_in
-from envspec.language.syntax import STRING, WORD, Statement
-from envspec.model import LEVELS, UNSTATED, Claim, Entry, OptionalImport
+from envspec.language.installs import refuse_credentials, variables
+from envspec.language.reader import Block, Reader
+from envspec.language.syntax import WORD, Statement
+from envspec.model import (
+    LEVELS,
+    UNSTATED,
+    Asset,
+    Claim,
+    Entry,
+    Expect,
+    OptionalImport,
+    Service,
+)
 
 DEFAULT_TIMEOUT = "10m"
+DEFAULT_READY = "1m"
 
 
-def entries(reader: Reader, top: dict[str, list[Statement]]) -> tuple[Entry, ...]:
-    """Read the `entry` statements; each needs a level and either `run` or `script`."""
+def assets(reader: Reader, top: Block) -> tuple[Asset, ...]:
+    """Read the `asset` statements; each is of a hub or has an address."""
     result = []
-    for name, statement in named(reader, top.get("entry", []), shapes.NAME):
-        found = reader.children(statement, "entry")
-        run, script = reader.single(found, "run"), reader.single(found, "script")
-        if (run is None) == (script is None):
+    for statement, fields in top.each("asset"):
+        inside = reader.block(statement, "asset")
+        name = fields.text("name")
+        hub, url = inside.text("hub"), inside.text("url")
+        lines = inside.lines
+        if ("hub" in lines) == ("url" in lines):
             reader.report(
                 "E0206",
-                f"entry `{name}` needs either `run` or `script`",
+                f"asset `{name}` needs either `hub` or `url`",
                 statement.span,
-                hint='write `run "python" "-m" "package"` or `script "smoke.py"`',
+                hint='write `hub "owner/model"` or `url "https://…"`',
             )
-        forms = words_in("entry")
-        argv = reader.arguments(run or script, forms["run" if run else "script"].form)
-        file = ""
-        if script is not None and run is None and argv:
-            file = reader.text(script.values[1], shapes.RELATIVE, STRING)
-            argv = argv[1:]
-        timeout = reader.one(found, "entry", "timeout", shapes.DURATION, WORD) or DEFAULT_TIMEOUT
-        env = reader.single(found, "env")
-        network = reader.single(found, "network")
-        if network is not None:
-            values = reader.values(network, "network allowed", 1, 1)
-            if values:
-                reader.choice(values[0], ("allowed",), "a value of `network`")
+        if "hub" in lines and "revision" not in lines:
+            reader.report(
+                "E0204",
+                f"asset `{name}` has no `revision`",
+                statement.span,
+                "missing here",
+                cause="a branch of a hub moves; a revision does not",
+                hint='add `revision "40 HEX DIGITS"`',
+            )
+        refuse_credentials(reader, url, inside.one("url").span)
         result.append(
-            Entry(
+            Asset(
                 name,
-                _level(reader, found),
-                argv,
-                file,
-                shapes.seconds(timeout),
-                int(reader.one(found, "entry", "processes", shapes.PROCESSES, WORD) or "1"),
-                variables(reader, [reader.values(env, forms["env"].form, 1, 1000)] if env else []),
-                network is not None,
+                hub,
+                url,
+                inside.text("revision"),
+                inside.text("sha256"),
+                inside.text("folder") or f"assets/{name}",
+                inside.text("secret"),
                 statement.span,
             )
         )
     return tuple(result)
 
 
-def _level(reader: Reader, found: dict[str, list[Statement]]) -> str:
-    statement = reader.single(found, "level")
-    values = reader.values(statement, "level c1 | c3 | c4", 1, 1) if statement else ()
-    return reader.choice(values[0], LEVELS, "a level of an entry") if values else LEVELS[0]
-
-
-def optional_imports(reader: Reader, top: dict[str, list[Statement]]) -> tuple[OptionalImport, ...]:
-    """Read `imports`; an optional import without a reason is a finding."""
-    statement = reader.single(top, "imports")
-    found = reader.children(statement, "imports") if statement else {}
+def services(reader: Reader, top: Block) -> tuple[Service, ...]:
+    """Read the `service` statements."""
     result = []
-    for name, line in named(reader, found.get("optional", []), shapes.MODULE):
-        values = list(line.values[1:])
-        because = reader.because(values)
-        if not because or len(values) != 1:
-            reader.report(
-                "E0206",
-                f"`optional {name}` needs a reason and nothing else",
-                line.span,
-                cause="an import that is declared optional is never silent",
-                hint=f'write `optional {name} because "WHY"`',
+    for statement, fields in top.each("service"):
+        inside = reader.block(statement, "service")
+        image, _, digest = inside.text("image").partition("@")
+        result.append(
+            Service(
+                fields.text("name"),
+                image,
+                digest,
+                int(inside.text("port", "0")),
+                inside.one("run").texts(),
+                inside.one("ready").texts(),
+                variables(reader, inside.one("env")),
+                shapes.seconds(inside.text("timeout", DEFAULT_READY)),
+                statement.span,
             )
-        result.append(OptionalImport(name, because, line.span))
+        )
     return tuple(result)
 
 
-def claims(reader: Reader, top: dict[str, list[Statement]]) -> tuple[Claim, ...]:
-    """Read `claims` in the order written; a value is text of the shape its name asks for."""
-    statement = reader.single(top, "claims")
-    found = reader.children(statement, "claims") if statement else {}
+def entries(reader: Reader, top: Block) -> tuple[Entry, ...]:
+    """Read the `entry` statements; each needs a level and either `run` or `script`."""
     result = []
-    for line in sorted((lines[0] for lines in found.values()), key=lambda s: s.span.start):
-        name = line.keyword.text
-        values = list(line.values[1:])
-        because = reader.because(values)
-        if len(values) != 1:
+    for statement, fields in top.each("entry"):
+        inside = reader.block(statement, "entry")
+        name = fields.text("name")
+        if ("run" in inside.lines) == ("script" in inside.lines):
             reader.report(
                 "E0206",
-                f"claim `{name}` needs one value",
-                line.span,
-                hint=f'write `{name} VALUE`, perhaps with `because "REASON"`',
+                f"entry `{name}` needs either `run` or `script`",
+                statement.span,
+                hint='write `run "python" "-m" "package"` or `script "smoke.py"`',
             )
-            continue
-        value = values[0]
-        unstated = value.kind == WORD and value.text == UNSTATED
-        text = UNSTATED if unstated else reader.text(value, CLAIMS[name][0])
+        script = inside.one("script")
+        both = script and "run" in inside.lines
+        argv = script.texts("arguments") if script and not both else inside.one("run").texts()
+        result.append(
+            Entry(
+                name,
+                inside.text("level", LEVELS[0]),
+                argv,
+                "" if both else script.text("file"),
+                shapes.seconds(inside.text("timeout", DEFAULT_TIMEOUT)),
+                int(inside.text("processes", "1")),
+                variables(reader, inside.one("env")),
+                "network" in inside.lines,
+                _expected(reader, inside),
+                inside.one("service").texts(),
+                inside.one("asset").texts(),
+                inside.one("secret").texts(),
+                statement.span,
+            )
+        )
+    return tuple(result)
+
+
+def _expected(reader: Reader, inside: Block) -> Expect:
+    status: list[tuple[str, Statement]] = []
+    files: list[str] = []
+    output: list[str] = []
+    for statement, fields in inside.each("expect"):
+        if "exit" in fields.values:
+            status.append((fields.text("exit"), statement))
+        files.extend(fields.texts("file"))
+        output.extend(fields.texts("output"))
+    if len(status) > 1:
+        reader.duplicate("`expect exit`", status[1][1].span, status[0][1].span)
+    return Expect(int(status[0][0]) if status else 0, tuple(files), tuple(output))
+
+
+def optional_imports(reader: Reader, top: Block) -> tuple[OptionalImport, ...]:
+    """Read `imports`; an optional import without a reason is a finding."""
+    inside = reader.block(next(iter(top.lines.get("imports", ())), None), "imports")
+    return tuple(
+        OptionalImport(fields.text("name"), fields.text("because"), statement.span)
+        for statement, fields in inside.each("optional")
+    )
+
+
+def claims(reader: Reader, top: Block) -> tuple[Claim, ...]:
+    """Read `claims` in the order written; a value is text of the shape its name asks for."""
+    inside = reader.block(next(iter(top.lines.get("claims", ())), None), "claims")
+    result = []
+    lines = sorted((lines[0] for lines in inside.lines.values()), key=lambda s: s.span.start)
+    for line in lines:
+        name, values = line.keyword.text, line.values
+        if len(values) > 1 and values[1].kind == WORD and values[1].text == UNSTATED:
+            # Not a value of the shape: the fields are read without it.
+            stated = line._replace(values=(values[0], *values[2:]))
+            text, because = UNSTATED, _because(reader, stated)
+        else:
+            fields = inside.one(name)
+            text, because = fields.text(), fields.text("because")
         result.append(Claim(name, text, because, line.span))
     return tuple(result)
+
+
+def _because(reader: Reader, line: Statement) -> str:
+    rest = line.values[1:]
+    if not rest:
+        return ""
+    good = len(rest) == 2 and rest[0].text == "because" and rest[0].kind == WORD
+    if good and reader.fits(rest[1], shapes.REASON, "string"):
+        return rest[1].text
+    if not good:
+        reader.report(
+            "E0206",
+            f"`{line.keyword.text}` is written differently",
+            line.span,
+            hint=f'write `{line.keyword.text} VALUE [because "REASON"]`',
+        )
+    return ""

@@ -1,4 +1,4 @@
-"""Helpers that read values out of statements and collect findings on the way.
+"""Reads values out of statements by the table of words, and collects findings on the way.
 
 Reading never stops at the first finding: a wrong value becomes a harmless default, so that all
 findings of a file come at once. `envspec.language.resolve` looks at the findings at the end.
@@ -7,9 +7,10 @@ findings of a file come at once. `envspec.language.resolve` looks at the finding
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from envspec.diagnostics import Diagnostic, Fix, Label
-from envspec.language.statements import MANY, REQUIRED, Word, words_in
+from envspec.language.statements import MANY, REQUIRED, Form, Param, Word, words_in
 from envspec.language.suggest import closest
 from envspec.language.syntax import (
     ASSIGNMENT,
@@ -20,7 +21,76 @@ from envspec.language.syntax import (
     Value,
 )
 from envspec.language.values import Shape
+from envspec.model import NOWHERE
 from envspec.source import SourceFile, Span
+
+
+class Fields(NamedTuple):
+    """The values of one statement by the keys of its form; a value that is wrong is not there."""
+
+    span: Span
+    values: dict[str, tuple[Value, ...]]
+
+    def text(self, key: str = "value", default: str = "") -> str:
+        """The text of a value, ``default`` where it is absent."""
+        found = self.values.get(key)
+        return found[0].text if found else default
+
+    def texts(self, key: str = "value") -> tuple[str, ...]:
+        """All texts of a value that may stand several times."""
+        return tuple(v.text for v in self.values.get(key, ()))
+
+    def at(self, key: str) -> Span:
+        """Where a value stands, `NOWHERE` where it is absent."""
+        found = self.values.get(key)
+        return Span(found[0].span.start, found[-1].span.end) if found else NOWHERE
+
+    def __bool__(self) -> bool:
+        """False for a statement that is absent."""
+        return self.span != NOWHERE
+
+
+ABSENT = Fields(NOWHERE, {})
+
+
+class Block:
+    """The lines of a block by word, checked against the table."""
+
+    def __init__(self, reader: Reader, name: str, lines: dict[str, list[Statement]]) -> None:
+        self._reader = reader
+        self._name = name
+        self._read: dict[str, Fields] = {}
+        self.lines = lines
+
+    def one(self, word: str) -> Fields:
+        """The values of a statement that may stand once."""
+        lines = self.lines.get(word)
+        if not lines:
+            return ABSENT
+        if word not in self._read:
+            self._read[word] = self._reader.fields(lines[0], words_in(self._name)[word])
+        return self._read[word]
+
+    def text(self, word: str, default: str = "") -> str:
+        """The only value of a statement."""
+        return self.one(word).text(default=default)
+
+    def each(self, word: str) -> Iterator[tuple[Statement, Fields]]:
+        """Every statement of a word; where the word gives names, each name once."""
+        row = words_in(self._name)[word]
+        seen: dict[str, Span] = {}
+        for line in self.lines.get(word, ()):
+            fields = self._reader.fields(line, row)
+            if row.names:
+                name = fields.text("name")
+                if not name:
+                    continue
+                if name in seen:
+                    shown = f"`{word} {name}`" if self._name != "imports" else f"`{name}`"
+                    self._reader.duplicate(shown, fields.at("name"), seen[name])
+                    continue
+                seen[name] = fields.at("name")
+            yield line, fields
 
 
 class Reader:
@@ -48,9 +118,18 @@ class Reader:
         labels = (Label(span, label), *also)
         self.findings.append(Diagnostic(code, title, self.source, labels, cause, hint, fix))
 
-    def children(self, statement: Statement, block: str) -> dict[str, list[Statement]]:
-        """The lines of a statement's block by word, checked against the table of words."""
-        return self.sort(statement.block or (), block, statement.span)
+    # --- blocks ---
+
+    def block(self, statement: Statement | None, name: str) -> Block:
+        """The block of a statement, an empty one where the statement is absent."""
+        if statement is None:
+            return Block(self, name, {})
+        block = Block(self, name, self.sort(statement.block or (), name, statement.span))
+        for word in words_in(name).values():
+            # All are read, whether or not something asks for them: every slip is a finding.
+            if word.often != MANY and name != "claims":
+                block.one(word.word)
+        return block
 
     def sort(
         self, lines: tuple[Statement, ...], block: str, owner: Span
@@ -90,19 +169,11 @@ class Reader:
                 line.span,
                 hint=f"write `{word.form}`",
             )
-        if word.form == f"{word.word} {{ … }}" and (len(line.values) > 1 or line.block is None):
+        if word.block and not word.params and (len(line.values) > 1 or line.block is None):
             self.report(
                 "E0206",
                 f"`{word.word}` takes a block and nothing else",
                 line.span,
-                hint=f"write `{word.form}`",
-            )
-        if word.names and word.block and len(line.values) > 2:
-            self.report(
-                "E0206",
-                f"`{word.word}` takes one name and a block",
-                line.values[2].span,
-                "one too many",
                 hint=f"write `{word.form}`",
             )
         if word.often != MANY and earlier:
@@ -131,32 +202,77 @@ class Reader:
             hint="keep one of the two",
         )
 
-    def values(self, statement: Statement, form: str, least: int, most: int) -> tuple[Value, ...]:
-        """The values after the word; reports a count outside ``least`` … ``most``."""
-        values = statement.values[1:]
-        if not least <= len(values) <= most:
-            self.report(
-                "E0206",
-                f"`{statement.keyword.text}` has {len(values)} values",
-                statement.span,
-                hint=f"write `{form}`",
-            )
-            return ()
-        return values
+    # --- values ---
 
-    def text(self, value: Value | None, shape: Shape, kind: str = "", default: str = "") -> str:
-        """The text of a value that has a shape (and is a word or a string, if ``kind`` says so)."""
-        if value is None:
-            return default
-        if kind and value.kind not in {kind, ASSIGNMENT}:
-            quoted = kind == STRING
+    def fields(self, statement: Statement, word: Word) -> Fields:
+        """The values of a statement, matched with its forms; reports what does not fit."""
+        form = self._chosen(statement, word)
+        if form is None:
+            self._misses(statement, word, None)
+            return Fields(statement.span, {})
+        rest = list(statement.values[2 if form.choose else 1 :])
+        found: dict[str, tuple[Value, ...]] = {}
+        leads = {p.lead for p in form.params if p.lead}
+        for param in form.params:
+            taken = _take(rest, param, leads)
+            if not taken and not param.optional:
+                self._misses(statement, word, param)
+                return Fields(statement.span, {})
+            good = tuple(v for v in taken if self.fits(v, param.shape, param.kind))
+            # A list with a wrong value in it keeps the others; a single wrong value is absent.
+            if good:
+                found[param.key] = good
+        if rest:
+            title = f"`{word.word}` has {_counted(len(rest))} too many"
+            span = Span(rest[0].span.start, rest[-1].span.end)
+            self.report("E0206", title, span, "not expected", hint=f"write `{word.form}`")
+        return Fields(statement.span, found)
+
+    def _chosen(self, statement: Statement, word: Word) -> Form | None:
+        if not any(form.choose for form in word.forms):
+            return word.forms[0]
+        second = statement.values[1] if len(statement.values) > 1 else None
+        if second is None or second.kind != WORD:
+            return None
+        return next((form for form in word.forms if form.choose == second.text), None)
+
+    def _misses(self, statement: Statement, word: Word, param: Param | None) -> None:
+        values = statement.values
+        if param is None:
+            title = f"`{word.word}` is written differently"
+        elif param.lead:
+            title = f"`{word.word}` has no `{param.lead}`"
+        else:
+            title = f"`{word.word}` has no {'name' if param.key == 'name' else 'value'}"
+        # A statement with a block is marked up to the block.
+        span = Span(statement.span.start, values[-1].span.end)
+        self.report("E0206", title, span, hint=f"write `{word.form}`")
+
+    def fits(self, value: Value, shape: Shape, kind: str = "") -> bool:
+        """Whether a value has a shape and is a word, a string or an assignment, as asked."""
+        if kind == ASSIGNMENT:
+            if value.kind != ASSIGNMENT:
+                self.report(
+                    "E0203",
+                    f"`{value.shown}` is not an assignment",
+                    value.span,
+                    hint='write `NAME="VALUE"` without blanks around `=`',
+                )
+            return value.kind == ASSIGNMENT
+        if shape.words and not (value.kind == WORD and value.text in shape.words):
+            near = closest(value.text, shape.words)
             self.report(
                 "E0203",
-                f"`{value.shown}` should {'stand' if quoted else 'not stand'} in quotes",
+                f"`{value.shown}` is not {shape.noun}",
                 value.span,
-                hint=f'write `"{value.shown}"`' if quoted else f"write `{value.shown}`",
+                "wrong value",
+                hint=f"did you mean `{near}`?" if near else f"expected {shape.expected}",
+                fix=Fix.replace(value.span, near, f"write `{near}`") if near else None,
             )
-            return default
+            return False
+        if kind in {WORD, STRING} and value.kind not in {kind, ASSIGNMENT}:
+            self._quoting(value, quoted=kind == STRING)
+            return False
         if value.kind == ASSIGNMENT or not shape.fits(value.text):
             self.report(
                 "E0203",
@@ -165,92 +281,49 @@ class Reader:
                 "wrong value",
                 hint=f"expected {shape.expected}",
             )
-            return default
-        return value.text
+            return False
+        return True
 
-    def choice(self, value: Value, known: tuple[str, ...], what: str) -> str:
-        """The text of a value that is one of a few words, the first of them where it is not."""
-        if value.kind == WORD and value.text in known:
-            return value.text
-        near = closest(value.text, known)
+    def _quoting(self, value: Value, *, quoted: bool) -> None:
+        written = f'"{value.text}"' if quoted else value.text
+        # A backslash or a quote inside would have to be escaped; then a person should look.
+        simple = quoted and not set('"\\') & set(value.text)
+        plain = not quoted and value.text and not set(' \t"{}#=') & set(value.text)
         self.report(
             "E0203",
-            f"`{value.shown}` is not {what}",
+            f"`{value.shown}` should {'stand' if quoted else 'not stand'} in quotes",
             value.span,
-            "wrong value",
-            hint=f"did you mean `{near}`?" if near else f"expected {_one_of(known)}",
+            cause="nothing in a string is split or expanded" if quoted else "",
+            hint=f'write `"{value.shown}"`' if quoted else f"write `{value.shown}`",
+            fix=Fix.replace(value.span, written, f"write `{written}`")
+            if (simple or plain) and len(written) < 100
+            else None,
         )
-        return known[0]
-
-    def single(self, found: dict[str, list[Statement]], word: str) -> Statement | None:
-        """The one statement of a word, None where it is absent."""
-        lines = found.get(word)
-        return lines[0] if lines else None
-
-    def one(
-        self, found: dict[str, list[Statement]], block: str, word: str, shape: Shape, kind: str = ""
-    ) -> str:
-        """The value of a statement that has exactly one; ``""`` where it is absent or wrong."""
-        statement = self.single(found, word)
-        if statement is None:
-            return ""
-        values = self.values(statement, words_in(block)[word].form, 1, 1)
-        return self.text(values[0] if values else None, shape, kind)
-
-    def arguments(self, statement: Statement | None, form: str) -> tuple[str, ...]:
-        """The strings of a `run` or `script` statement."""
-        if statement is None:
-            return ()
-        values = self.values(statement, form, 1, 10_000)
-        for value in values:
-            if value.kind != STRING:
-                self.report(
-                    "E0203",
-                    f"`{value.shown}` should stand in quotes",
-                    value.span,
-                    hint="every argument is a string, so that nothing is split or expanded",
-                )
-        return tuple(v.text for v in values)
-
-    def because(self, values: list[Value]) -> str:
-        """Take `because "REASON"` off the end of a list of values."""
-        if len(values) >= 2 and values[-2].kind == WORD and values[-2].text == "because":
-            reason = values.pop()
-            values.pop()
-            if reason.kind == STRING and reason.text.strip():
-                return reason.text
-            self.report(
-                "E0203", "the reason should be a string", reason.span, hint='write `because "WHY"`'
-            )
-        return ""
 
 
-def named(
-    reader: Reader, statements: list[Statement], shape: Shape
-) -> Iterator[tuple[str, Statement]]:
-    """Statements with the name that follows their word; reports repeats and missing names."""
-    seen: dict[str, Span] = {}
-    for statement in statements:
-        values = statement.values[1:]
-        if not values:
-            reader.report(
-                "E0206",
-                f"`{statement.keyword.text}` has no name",
-                statement.span,
-                hint=f"write `{statement.keyword.text} NAME`",
-            )
-            continue
-        name = reader.text(values[0], shape, WORD)
-        if name in seen:
-            reader.duplicate(f"`{statement.keyword.text} {name}`", values[0].span, seen[name])
-        elif name:
-            seen[name] = values[0].span
-            yield name, statement
+def _take(rest: list[Value], param: Param, leads: set[str]) -> tuple[Value, ...]:
+    """Take the values of one parameter off the front, or from behind its lead word."""
+    if param.lead:
+        for i in range(len(rest) - 1):
+            if rest[i].kind == WORD and rest[i].text == param.lead:
+                value = rest[i + 1]
+                del rest[i : i + 2]
+                return (value,)
+        return ()
+    count = 0
+    while count < len(rest) and (param.many or count == 0):
+        value = rest[count]
+        # What must be there is taken whatever it is called: a package may have the name `from`.
+        if (param.many or param.optional) and value.kind == WORD and value.text in leads:
+            break
+        count += 1
+    taken = tuple(rest[:count])
+    del rest[:count]
+    return taken
 
 
-def _one_of(words: tuple[str, ...]) -> str:
-    quoted = [f"`{word}`" for word in words]
-    return " or ".join(filter(None, [", ".join(quoted[:-1]), quoted[-1]]))
+def _counted(count: int) -> str:
+    return "one value" if count == 1 else f"{count} values"
 
 
 def _article(expected: str) -> str:

@@ -1,148 +1,514 @@
-"""The table of words: which statement may stand where, how often, and what it means.
+"""The table of words: which statement may stand where, what values it takes, and what it means.
 
-The grammar knows shapes only. `envspec.language.resolve` checks this table, and docs/language.md
-is tested against it, so the two cannot disagree.
+The grammar knows shapes only. Everything that has to know words reads this table: resolving,
+docs/language.md, the JSON form and its schema, completion and hover. So they cannot disagree.
 """
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import NamedTuple
 
 from envspec.language import values
+from envspec.language.syntax import ASSIGNMENT, STRING, WORD
 from envspec.language.values import Shape
 
 ONCE = "once"
 REQUIRED = "required"
 MANY = "many"
+EITHER = "word or string"
 
 
-class Word(NamedTuple):
-    """One statement.
+class Param(NamedTuple):
+    """One value of a statement, or, with ``many``, one or more of them.
 
-    ``inside`` is the word of the block it stands in, ``""`` for the top level. ``form`` shows
-    how it is written. ``names`` says that the first value names it, so that each name may stand
-    once. ``block`` says whether it may have one.
+    ``key`` is its name in the JSON form, ``label`` how a form shows it. ``kind`` says whether it
+    is a word, a string, an assignment or either of the first two. ``lead`` is the word that stands
+    before it (``from``, ``because``).
     """
 
+    key: str
+    label: str
+    shape: Shape
+    kind: str = WORD
+    lead: str = ""
+    optional: bool = False
+    many: bool = False
+
+    @property
+    def shown(self) -> str:
+        """The value as a form shows it."""
+        text = f'"{self.label}"' if self.kind == STRING else self.label
+        if self.kind == ASSIGNMENT:
+            text = f'{self.label}="VALUE"'
+        text = f"{self.lead} {text}" if self.lead else text
+        if self.many:
+            text = f"[{text} …]" if self.optional else f"{text} …"
+        elif self.optional:
+            text = f"[{text}]"
+        return text
+
+
+class Form(NamedTuple):
+    """One way to write a statement. ``choose`` is the word that tells it from the others."""
+
+    params: tuple[Param, ...]
+    choose: str = ""
+
+
+class _Row(NamedTuple):
     inside: str
     word: str
-    form: str
+    forms: tuple[Form, ...]
     often: str
     meaning: str
+    default: str
+    example: str
     names: bool = False
     block: bool = False
+    codes: tuple[str, ...] = ()
 
 
-WORDS = (
-    Word("", "envspec", "envspec 1", REQUIRED, "The language version; the first statement"),
-    Word("", "project", "project NAME { … }", REQUIRED, "What is under test", block=True),
+class Word(_Row):
+    """One statement.
+
+    ``inside`` is the word of the block it stands in, ``""`` for the top level. ``meaning`` is one
+    line; ``default`` says what holds where it is left out. ``names`` says that its first value
+    names it, so that each name may stand once. ``block`` says whether it may have one. ``codes``
+    are the findings it can raise besides those of every statement (E0201, E0202, E0206).
+    """
+
+    # No __slots__: `form` is worked out once, when somebody asks.
+
+    @cached_property
+    def form(self) -> str:
+        """How it is written, all ways of it."""
+        if self.word == "NAME":
+            return self.forms[0].params[0].label
+        ways = [
+            " ".join(filter(None, (form.choose, *(p.shown for p in form.params))))
+            for form in self.forms
+        ]
+        text = f"{self.word} {' | '.join(ways)}".rstrip()
+        return f"{text} {{ … }}" if self.block else text
+
+    @property
+    def params(self) -> tuple[Param, ...]:
+        """The values of all its forms."""
+        return tuple(p for form in self.forms for p in form.params)
+
+
+def _one(
+    label: str, shape: Shape, kind: str = WORD, key: str = "value", *, many: bool = False
+) -> Param:
+    return Param(key, label, shape, kind, many=many)
+
+
+def _named(shape: Shape = values.NAME) -> Param:
+    return Param("name", "NAME", shape)
+
+
+_FROM = Param("from", "INDEX", values.NAME, lead="from", optional=True)
+_BECAUSE = Param("because", "REASON", values.REASON, STRING, lead="because", optional=True)
+_WHY = _BECAUSE._replace(optional=False)
+_COMMAND = Param("value", "PROGRAM", values.TEXT, STRING, many=True)
+_VARIABLES = Param("value", "NAME", values.TEXT, ASSIGNMENT, many=True)
+_SHA = "17f2c50ccb0e2b93f83a84c1374ff7158ed3852310910d6fed26c925776ae403"
+_COMMIT = "da39a3ee5e6b4b0d3255bfef95601890afd80709"
+
+
+def _way(*params: Param, choose: str = "") -> tuple[Form, ...]:
+    return (Form(params, choose),)
+
+
+WORDS: tuple[Word, ...] = (
     Word(
-        "project",
-        "source",
-        'source archive "FILE" sha256 "HEX" [from INDEX]',
-        REQUIRED,
-        "The code under test; without `from`, a file beside the spec",
+        "", "envspec", _way(_one("1", values.COUNT)), REQUIRED,
+        "The language version; the first statement", "none", "envspec 1",
+        codes=("E0106",),
+    ),
+    # --- what is under test, and where ---
+    Word(
+        "", "project", _way(_named()), REQUIRED, "What is under test", "none",
+        f'project demo {{\n  source archive "demo-1.0.tar.gz" sha256 "{_SHA}" from pypi\n}}',
+        block=True, codes=("E0204",),
     ),
     Word(
-        "project",
-        "pythonpath",
-        'pythonpath "FOLDER" …',
-        ONCE,
-        "Folders of the source that imports start from; default: its top folder",
+        "project", "source",
+        (
+            Form(
+                (
+                    Param("archive", "FILE", values.FILE_NAME, STRING),
+                    Param("sha256", "HEX", values.SHA256, STRING, lead="sha256"),
+                    _FROM,
+                ),
+                "archive",
+            ),
+            Form((Param("path", "FOLDER", values.RELATIVE, STRING),), "path"),
+            Form(
+                (
+                    Param("git", "URL", values.GIT_URL, STRING),
+                    Param("at", "COMMIT", values.COMMIT, STRING, lead="at"),
+                ),
+                "git",
+            ),
+        ),
+        REQUIRED, "The code under test: an archive, a folder beside the spec, or a commit", "none",
+        f'source archive "demo-1.0.tar.gz" sha256 "{_SHA}" from pypi',
+        codes=("E0204", "E0205", "E0208"),
     ),
-    Word("", "platform", "platform OS/ARCH { … }", REQUIRED, "Where it runs", block=True),
     Word(
-        "platform",
-        "base",
-        'base "IMAGE[@sha256:DIGEST]"',
+        "project", "pythonpath", _way(_one("FOLDER", values.RELATIVE, STRING, many=True)), ONCE,
+        "Folders of the source that imports start from", "the top folder of the source",
+        'pythonpath "src" "."',
+    ),
+    Word(
+        "", "platform", _way(_one("OS/ARCH", values.PLATFORM, key="os_arch")), REQUIRED,
+        "Where it runs", "none",
+        'platform linux/amd64 {\n  base   "python:3.11-slim-bookworm"\n  python 3.11\n'
+        "  glibc  >=2.28\n}",
+        block=True, codes=("E0204",),
+    ),
+    Word(
+        "platform", "base", _way(_one("IMAGE[@sha256:DIGEST]", values.IMAGE, STRING), _BECAUSE),
         REQUIRED,
         "The image everything stands on; without a digest, the lock asks the registry for it",
-    ),
-    Word("platform", "python", "python X.Y", REQUIRED, "The Python release"),
-    Word(
-        "platform", "glibc", "glibc >=X.Y", ONCE, "The C library wheels may rely on; default 2.28"
+        "none", 'base "python:3.11-slim-bookworm"', codes=("E0204", "E0406"),
     ),
     Word(
-        "",
-        "accelerator",
-        "accelerator none | cuda X.Y { … }",
-        ONCE,
-        "The GPU platform; default none",
+        "platform", "devel", _way(_one("IMAGE[@sha256:DIGEST]", values.IMAGE, STRING)), ONCE,
+        "The image of the stage that compiles extensions", "the base",
+        'devel "nvidia/cuda:12.8.1-devel-ubuntu22.04"',
+    ),
+    Word(
+        "platform", "python", _way(_one("X.Y", values.PYTHON), _BECAUSE), REQUIRED,
+        "The Python release", "none", "python 3.11", codes=("E0204",),
+    ),
+    Word(
+        "platform", "glibc", _way(_one(">=X.Y", values.FLOOR), _BECAUSE), ONCE,
+        "The C library wheels may rely on", "`>=2.28`", "glibc >=2.31", codes=("E0404",),
+    ),
+    # --- the accelerator and the machine ---
+    Word(
+        "", "accelerator",
+        _way(
+            Param("kind", "none | cuda", values.ACCELERATOR),
+            Param("toolkit", "X.Y", values.NUMBER_DOTTED, optional=True),
+        ),
+        ONCE, "The GPU platform", "`accelerator none`",
+        "accelerator cuda 12.8 {\n  driver >=525.60.13\n  gpus   sm_80 sm_90\n}", block=True,
+    ),
+    Word(
+        "accelerator", "driver", _way(_one(">=X.Y", values.FLOOR), _BECAUSE), ONCE,
+        "The oldest driver of the host", "computed from the toolkit", "driver >=525.60.13",
+    ),
+    Word(
+        "accelerator", "gpus", _way(_one("sm_XY", values.GPU, many=True), _BECAUSE), ONCE,
+        "Architectures that every native library must cover", "no architecture is asked for",
+        "gpus sm_80 sm_90",
+    ),
+    Word(
+        "accelerator", "cudnn", _way(_one("X.Y", values.NUMBER_DOTTED), _BECAUSE), ONCE,
+        "The cuDNN release", "whatever the packages bring", "cudnn 9.10",
+    ),
+    Word(
+        "accelerator", "nccl", _way(_one("X.Y", values.NUMBER_DOTTED), _BECAUSE), ONCE,
+        "The NCCL release", "whatever the packages bring", "nccl 2.27",
+    ),
+    Word(
+        "", "resources", (Form(()),), ONCE, "What the machine must give", "nothing is asked for",
+        "resources {\n  memory 32GiB\n  shm    8GiB\n}", block=True,
+    ),
+    Word(
+        "resources", "memory", _way(_one("SIZE", values.SIZE)), ONCE,
+        "Memory of the build and of each entry; the number of compile jobs follows from it",
+        "not limited", "memory 32GiB",
+    ),
+    Word(
+        "resources", "shm", _way(_one("SIZE", values.SIZE)), ONCE,
+        "Shared memory (`/dev/shm`) of each entry", "that of the engine", "shm 8GiB",
+    ),
+    Word(
+        "resources", "disk", _way(_one("SIZE", values.SIZE)), ONCE,
+        "Free disk space that building takes", "not asked for", "disk 50GiB",
+    ),
+    Word(
+        "resources", "jobs", _way(_one("N", values.PROCESSES)), ONCE,
+        "Compile jobs at once (`MAX_JOBS`)", "as many as the memory is enough for", "jobs 4",
+    ),
+    # --- where things come from ---
+    Word(
+        "", "index",
+        _way(_named(), Param("url", "URL", values.URL, STRING, optional=True)), MANY,
+        "A package index, known by its alias", "`pypi` and `pytorch-…` are known",
+        'index lab "https://wheels.example.org/simple"', names=True, codes=("E0205",),
+    ),
+    Word(
+        "", "mirror", _way(_named(), Param("for", "INDEX", values.NAME, lead="for")), MANY,
+        "Another place for the files of an index; each machine knows its address", "no mirrors",
+        "mirror campus for pypi", names=True, codes=("E0205",),
+    ),
+    Word(
+        "", "secret", _way(_named(values.VARIABLE), _WHY), MANY,
+        "The name of a value that the machine keeps; never the value", "no secrets",
+        'secret HF_TOKEN because "the model is gated"', names=True,
+    ),
+    # --- what is installed ---
+    Word(
+        "", "packages", (Form(()),), ONCE, "Python packages", "no packages",
+        "packages {\n  torch       ==2.13.0+cpu from pytorch-cpu\n  jax[cuda12] >=0.5,<0.6\n"
+        "  loguru\n}",
+        block=True, codes=("E0403", "E0404"),
+    ),
+    Word(
+        "packages", "NAME",
+        _way(
+            Param(
+                "name", 'NAME[EXTRA,…] [SPECIFIER] [from INDEX] [because "REASON"]', values.PACKAGE
+            ),
+            Param("specifier", "SPECIFIER", values.SPECIFIER, optional=True),
+            _FROM,
+            _BECAUSE,
+        ),
+        MANY, "A package, resolved together with all others", "any release, from `pypi`",
+        'datasets >=2.19 because "imported at run time, declared nowhere"', names=True,
+        codes=("E0205", "E0403", "E0404"),
+    ),
+    Word(
+        "", "system", (Form(()),), ONCE, "Packages of the distribution", "no packages",
+        "system {\n  runtime libgl1 libglib2.0-0\n  build   g++-12\n}", block=True,
+        codes=("W0302",),
+    ),
+    Word(
+        "system", "runtime", _way(_one("NAME", values.SYSTEM_PACKAGE, many=True)), ONCE,
+        "Needed when the code runs", "none", "runtime libgl1 libglib2.0-0",
+    ),
+    Word(
+        "system", "build", _way(_one("NAME", values.SYSTEM_PACKAGE, many=True)), ONCE,
+        "Needed by steps and extensions only", "none", "build g++-12 ninja-build",
+    ),
+    Word(
+        "", "extension",
+        _way(
+            _named(values.NAME),
+            Param("specifier", "SPECIFIER", values.SPECIFIER, optional=True),
+            _FROM,
+            _BECAUSE,
+        ),
+        MANY, "A native package, compiled against the locked torch", "no extensions",
+        "extension flash-attn ==2.8.3 {\n  needs  torch ninja packaging setuptools wheel\n"
+        '  env    FLASH_ATTENTION_FORCE_BUILD="TRUE"\n  module flash_attn_2_cuda\n}',
+        names=True, block=True, codes=("E0205", "E0208"),
+    ),
+    Word(
+        "extension", "source",
+        _way(
+            Param("git", "URL", values.GIT_URL, STRING),
+            Param("at", "COMMIT", values.COMMIT, STRING, lead="at"),
+            choose="git",
+        ),
+        ONCE, "The repository it comes from, at one commit", "the index",
+        f'source git "https://example.org/ext.git" at "{_COMMIT}"',
+    ),
+    Word(
+        "extension", "needs", _way(_one("NAME", values.NAME, many=True)), ONCE,
+        "Packages that its build imports", "`torch setuptools wheel`",
+        "needs torch ninja packaging setuptools wheel",
+    ),
+    Word(
+        "extension", "env", _way(_VARIABLES), ONCE, "Variables of its build", "no variables",
+        'env MAX_JOBS="4"', codes=("E0303",),
+    ),
+    Word(
+        "extension", "module", _way(_one("MODULE", values.MODULE, many=True)), ONCE,
+        "Modules that must load afterwards", "none", "module flash_attn_2_cuda",
+    ),
+    Word(
+        "", "step", _way(_named()), MANY,
+        "A command that has to run before the code works, without network", "no steps",
+        'step rope {\n  run "python" "setup.py" "build_ext" "--inplace"\n}',
+        names=True, block=True, codes=("E0204",),
+    ),
+    Word(
+        "step", "run", _way(_COMMAND), REQUIRED, "Its argument list; no shell", "none",
+        'run "python" "setup.py" "build_ext" "--inplace"', codes=("E0204",),
+    ),
+    Word(
+        "step", "env", _way(_VARIABLES), ONCE, "Variables of this step only", "no variables",
+        'env FORCE_CUDA="1"', codes=("E0208", "E0303"),
+    ),
+    Word(
+        "", "env", (Form(()),), ONCE, "Environment variables", "no variables",
+        'env {\n  HF_HUB_OFFLINE="1"\n  OMP_NUM_THREADS="4"\n}', block=True, codes=("E0303",),
+    ),
+    Word(
+        "env", "NAME", _way(Param("value", 'NAME="VALUE"', values.TEXT, ASSIGNMENT)), MANY,
+        "A variable", "none", 'HF_HUB_OFFLINE="1"', names=True, codes=("E0303",),
+    ),
+    # --- what entries need ---
+    Word(
+        "", "asset", _way(_named()), MANY, "A file or a model that entries need", "no assets",
+        'asset bert-tiny {\n  hub      "prajjwal1/bert-tiny"\n'
+        '  revision "6f75de8b60a9f8a2fdf7b69cbd86d9e64bcb3837"\n'
+        f'  sha256   "{_SHA}"\n}}',
+        names=True, block=True, codes=("E0204", "E0208"),
+    ),
+    Word(
+        "asset", "hub", _way(_one("OWNER/NAME", values.HUB, STRING)), ONCE,
+        "A repository of a model hub", "none; `hub` or `url` is required",
+        'hub "prajjwal1/bert-tiny"',
+    ),
+    Word(
+        "asset", "url", _way(_one("URL", values.URL, STRING)), ONCE,
+        "The address of a file", "none; `hub` or `url` is required",
+        'url "https://example.org/weights.pt"',
+    ),
+    Word(
+        "asset", "revision", _way(_one("REVISION", values.REVISION, STRING)), ONCE,
+        "The revision of the hub's repository; required with `hub`", "none",
+        'revision "6f75de8b60a9f8a2fdf7b69cbd86d9e64bcb3837"',
+    ),
+    Word(
+        "asset", "sha256", _way(_one("HEX", values.SHA256, STRING)), REQUIRED,
+        "What its bytes hash to", "none", f'sha256 "{_SHA}"', codes=("E0204",),
+    ),
+    Word(
+        "asset", "folder", _way(_one("FOLDER", values.RELATIVE, STRING)), ONCE,
+        "Where it lies in the source", "`assets/NAME`", 'folder "checkpoints"',
+    ),
+    Word(
+        "asset", "secret", _way(_one("NAME", values.VARIABLE)), ONCE,
+        "The secret that fetching it takes", "none", "secret HF_TOKEN", codes=("E0205",),
+    ),
+    Word(
+        "", "service", _way(_named()), MANY, "A server that entries need", "no services",
+        'service db {\n  image "postgres:16"\n  port  5432\n  env   POSTGRES_PASSWORD="test"\n'
+        '  ready "pg_isready"\n}',
+        names=True, block=True, codes=("E0204", "E0208"),
+    ),
+    Word(
+        "service", "image", _way(_one("IMAGE[@sha256:DIGEST]", values.IMAGE, STRING)), REQUIRED,
+        "The image it runs", "none", 'image "postgres:16"', codes=("E0204",),
+    ),
+    Word(
+        "service", "port", _way(_one("N", values.PORT)), REQUIRED, "The port it listens on",
+        "none", "port 5432", codes=("E0204",),
+    ),
+    Word(
+        "service", "run", _way(_COMMAND), ONCE, "Its argument list", "that of the image",
+        'run "postgres" "-c" "fsync=off"',
+    ),
+    Word(
+        "service", "env", _way(_VARIABLES), ONCE, "Variables of this service only", "no variables",
+        'env POSTGRES_PASSWORD="test"', codes=("E0303",),
+    ),
+    Word(
+        "service", "ready", _way(_COMMAND), ONCE, "A command inside it that succeeds once it is up",
+        "the port answers", 'ready "pg_isready"',
+    ),
+    Word(
+        "service", "timeout", _way(_one("10m", values.DURATION)), ONCE,
+        "How long it may take to be up", "`1m`", "timeout 30s",
+    ),
+    # --- what is checked ---
+    Word(
+        "", "imports", (Form(()),), ONCE, "What is known of the imports",
+        "every import is required",
+        'imports {\n  optional flash_attn because "taken on a GPU only, in a branch that CPU '
+        'never reaches"\n}',
         block=True,
     ),
-    Word("accelerator", "driver", "driver >=X.Y", ONCE, "The driver floor; computed when left out"),
-    Word("accelerator", "gpus", "gpus sm_XY …", ONCE, "Architectures that must be covered"),
-    Word("accelerator", "cudnn", "cudnn X.Y", ONCE, "The cuDNN release"),
-    Word("accelerator", "nccl", "nccl X.Y", ONCE, "The NCCL release"),
     Word(
-        "", "index", 'index NAME ["URL"]', MANY, "A package index, known by its alias", names=True
-    ),
-    Word("", "packages", "packages { … }", ONCE, "Python packages", block=True),
-    Word(
-        "packages",
-        "NAME",
-        'NAME[EXTRA,…] [SPECIFIER] [from INDEX] [because "REASON"]',
-        MANY,
-        "A package, resolved together with all others",
-        names=True,
-    ),
-    Word("", "system", "system { … }", ONCE, "Packages of the distribution", block=True),
-    Word("system", "runtime", "runtime NAME …", ONCE, "Needed when the code runs"),
-    Word("system", "build", "build NAME …", ONCE, "Needed by steps only"),
-    Word(
-        "",
-        "step",
-        "step NAME { … }",
-        MANY,
-        "A command that has to run before the code works, without network",
-        names=True,
-        block=True,
-    ),
-    Word("step", "run", 'run "PROGRAM" "ARGUMENT" …', REQUIRED, "Its argument list; no shell"),
-    Word("", "env", "env { … }", ONCE, "Environment variables", block=True),
-    Word("env", "NAME", 'NAME="VALUE"', MANY, "A variable", names=True),
-    Word("", "imports", "imports { … }", ONCE, "What is known of the imports", block=True),
-    Word(
-        "imports",
-        "optional",
-        'optional MODULE because "REASON"',
-        MANY,
-        "An import the source may do without; listed apart in C0, never hidden",
-        names=True,
+        "imports", "optional", _way(Param("name", "MODULE", values.MODULE), _WHY), MANY,
+        "An import the source may do without; listed apart in C0, never hidden", "none",
+        'optional flash_attn because "taken on a GPU only"', names=True,
     ),
     Word(
-        "",
-        "entry",
-        "entry NAME { … }",
-        MANY,
-        "A command that shows a rung",
-        names=True,
-        block=True,
+        "", "entry", _way(_named()), MANY, "A command that shows a rung", "no entries",
+        'entry smoke {\n  level   c1\n  script  "smoke.py" "--steps" "1"\n  timeout 5m\n}',
+        names=True, block=True, codes=("E0204", "E0207"),
     ),
-    Word("entry", "level", "level c1 | c3 | c4", REQUIRED, "The rung it shows"),
-    Word("entry", "run", 'run "PROGRAM" "ARGUMENT" …', ONCE, "Its argument list; no shell"),
-    Word("entry", "script", 'script "FILE" ["ARGUMENT" …]', ONCE, "A Python file beside the spec"),
-    Word("entry", "timeout", "timeout 10m", ONCE, "Time limit; default 10m"),
-    Word("entry", "processes", "processes N", ONCE, "How many processes it starts; default 1"),
-    Word("entry", "env", 'env NAME="VALUE" …', ONCE, "Variables of this entry only"),
-    Word("entry", "network", "network allowed", ONCE, "Leave the network on; shown in the report"),
-    Word("", "claims", "claims { … }", ONCE, "What the spec says of its environment", block=True),
-)
+    Word(
+        "entry", "level", _way(_one("c1 | c3 | c4", values.LEVEL)), REQUIRED, "The rung it shows",
+        "none", "level c1", codes=("E0204",),
+    ),
+    Word(
+        "entry", "run", _way(_COMMAND), ONCE, "Its argument list; no shell",
+        "none; `run` or `script` is required", 'run "python" "-m" "demo" "--steps" "1"',
+    ),
+    Word(
+        "entry", "script",
+        _way(
+            Param("file", "FILE", values.RELATIVE, STRING),
+            Param("arguments", "ARGUMENT", values.TEXT, STRING, optional=True, many=True),
+        ),
+        ONCE, "A Python file beside the spec", "none; `run` or `script` is required",
+        'script "smoke.py" "--steps" "1"', codes=("E0207",),
+    ),
+    Word(
+        "entry", "timeout", _way(_one("10m", values.DURATION)), ONCE, "How long it may take",
+        "`10m`", "timeout 90s",
+    ),
+    Word(
+        "entry", "processes", _way(_one("N", values.PROCESSES)), ONCE,
+        "How many processes it starts", "`1`", "processes 2",
+    ),
+    Word(
+        "entry", "env", _way(_VARIABLES), ONCE, "Variables of this entry only", "no variables",
+        'env MASTER_PORT="29500" OMP_NUM_THREADS="1"', codes=("E0303",),
+    ),
+    Word(
+        "entry", "network", _way(_one("allowed", values.ALLOWED)), ONCE,
+        "Leave the network on; shown in the report", "no network", "network allowed",
+    ),
+    Word(
+        "entry", "expect",
+        (
+            *_way(Param("exit", "STATUS", values.STATUS), choose="exit"),
+            *_way(Param("file", "PATH", values.RELATIVE, STRING), choose="file"),
+            *_way(Param("output", "REGEX", values.TEXT, STRING), choose="output"),
+        ),
+        MANY, "What it must show: its exit status, a file it leaves, a pattern in its output",
+        "`expect exit 0`", 'expect output "loss [0-9.]+"', codes=("E0208",),
+    ),
+    Word(
+        "entry", "service", _way(_one("NAME", values.NAME, many=True)), ONCE,
+        "Services that must be up", "none", "service db", codes=("E0205",),
+    ),
+    Word(
+        "entry", "asset", _way(_one("NAME", values.NAME, many=True)), ONCE,
+        "Assets that must be there", "none", "asset bert-tiny", codes=("E0205",),
+    ),
+    Word(
+        "entry", "secret", _way(_one("NAME", values.VARIABLE, many=True)), ONCE,
+        "Secrets it is given as variables", "none", "secret HF_TOKEN",
+        codes=("E0205",),
+    ),
+    Word(
+        "", "claims", (Form(()),), ONCE, "What the spec says of its environment",
+        "nothing is claimed",
+        "claims {\n  torch_version 2.13.0+cpu\n  c0            pass\n"
+        '  c3            unstated because "no GPU on the author\'s machine"\n}',
+        block=True, codes=("W0301",),
+    ),
+)  # fmt: skip
 
 # Claims are statements too; each has one value, or `unstated`.
-CLAIMS: dict[str, tuple[Shape, str]] = {
-    "python_path": (values.ABSOLUTE, "Path of the interpreter inside the environment"),
-    "python_version": (values.VERSION, "Its version, or the first numbers of it"),
-    "torch_version": (values.VERSION, "The installed torch"),
-    "cuda_available": (values.BOOLEAN, "Whether a framework sees a GPU"),
-    "gpu_count": (values.COUNT, "How many GPUs a framework sees"),
-    "c0_missing": (values.COUNT, "Distinct required imports that are missing"),
-    "c0": (values.VERDICT, "Every import is there and loads"),
-    "c1": (values.VERDICT, "The entry runs on CPU"),
-    "c2": (values.VERDICT, "The binaries fit the driver and the GPUs"),
-    "c3": (values.VERDICT, "A kernel and the entry run on one GPU"),
-    "c4": (values.VERDICT, "It runs distributed"),
-}
+CLAIMS: dict[str, tuple[Shape, str, str]] = {
+    "python_path": (
+        values.ABSOLUTE, "Path of the interpreter inside the environment", "/opt/env/bin/python",
+    ),
+    "python_version": (values.VERSION, "Its version, or the first numbers of it", "3.11"),
+    "torch_version": (values.VERSION, "The installed torch", "2.13.0+cpu"),
+    "cuda_available": (values.BOOLEAN, "Whether a framework sees a GPU", "false"),
+    "gpu_count": (values.COUNT, "How many GPUs a framework sees", "0"),
+    "c0_missing": (values.COUNT, "Distinct required imports that are missing", "0"),
+    "c0": (values.VERDICT, "Every import is there and loads", "pass"),
+    "c1": (values.VERDICT, "The entry runs on CPU", "pass"),
+    "c2": (values.VERDICT, "The binaries fit the driver and the GPUs", "pass"),
+    "c3": (values.VERDICT, "A kernel and the entry run on one GPU", "pass"),
+    "c4": (values.VERDICT, "It runs distributed", "unstated"),
+}  # fmt: skip
 
 
 def words_in(block: str) -> dict[str, Word]:
@@ -150,10 +516,24 @@ def words_in(block: str) -> dict[str, Word]:
     return _BY_BLOCK.get(block, {})
 
 
+def every_word() -> tuple[Word, ...]:
+    """All statements of the language, those of claims at the end."""
+    return (*WORDS, *words_in("claims").values())
+
+
 _BY_BLOCK: dict[str, dict[str, Word]] = {}
 for _word in WORDS:
     _BY_BLOCK.setdefault(_word.inside, {})[_word.word] = _word
 _BY_BLOCK["claims"] = {
-    name: Word("claims", name, f'{name} VALUE [because "REASON"]', ONCE, meaning)
-    for name, (_, meaning) in CLAIMS.items()
+    name: Word(
+        "claims",
+        name,
+        _way(_one("VALUE", shape, EITHER), _BECAUSE),
+        ONCE,
+        meaning,
+        "not claimed",
+        f"{name} {example}",
+        codes=("W0301",),
+    )
+    for name, (shape, meaning, example) in CLAIMS.items()
 }

@@ -12,10 +12,16 @@ from typing import NamedTuple
 
 
 class Shape(NamedTuple):
-    """What a value must look like. ``expected`` completes the sentence "expected …"."""
+    """What a value must look like. ``expected`` completes the sentence "expected …".
+
+    ``words`` are all values there are, where those can be listed; ``noun`` then says what one of
+    them is.
+    """
 
     pattern: str
     expected: str
+    words: tuple[str, ...] = ()
+    noun: str = ""
 
     def fits(self, text: str) -> bool:
         """True where the whole text has the shape."""
@@ -31,6 +37,12 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 def _shape(pattern: str, expected: str) -> Shape:
     return Shape(pattern, expected)
+
+
+def _choice(noun: str, *words: str) -> Shape:
+    quoted = [f"`{word}`" for word in words]
+    expected = " or ".join(filter(None, [", ".join(quoted[:-1]), quoted[-1]]))
+    return Shape("|".join(map(re.escape, words)), expected, words, noun)
 
 
 # The grammar of PEP 440, part by part.
@@ -84,6 +96,27 @@ VARIABLE = _shape(r"[A-Za-z_][A-Za-z0-9_]*", "a variable name")
 URL = _shape(r"(?:https|http|file)://[!-~]+", "an address such as `https://example.org/simple`")
 BOOLEAN = _shape(r"true|false", "`true` or `false`")
 VERDICT = _shape(r"pass|fail", "`pass`, `fail` or `unstated`")
+ACCELERATOR = _choice("an accelerator", "cuda", "none")
+LEVEL = _choice("a level of an entry", "c1", "c3", "c4")
+ALLOWED = _choice("a value of `network`", "allowed")
+_PLAIN = r"[^\x00-\x08\x0a-\x1f\x7f]"
+TEXT = _shape(f"{_PLAIN}*", "a string on one line")
+REASON = _shape(rf"\s*[^\s\x00-\x1f\x7f]{_PLAIN}*", "a reason")
+PACKAGE = _shape(
+    r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?"
+    r"(?:\[[A-Za-z0-9._-]+(?:,[A-Za-z0-9._-]+)*\])?",
+    "a package name, perhaps with extras such as `jax[cuda12]`",
+)
+GIT_URL = _shape(r"(?:https|ssh|file)://[!-~]+", "an address such as `https://example.org/x.git`")
+COMMIT = _shape(r"[0-9a-f]{40}", "a commit of 40 lower-case hexadecimal digits")
+SIZE = _shape(r"[1-9]\d{0,5}(?:MiB|GiB|TiB)", "a size such as `512MiB` or `16GiB`")
+PORT = _shape(
+    r"[1-9]\d{0,3}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d{2}|655[0-2]\d|6553[0-5]",
+    "a port such as `5432`",
+)
+STATUS = _shape(r"\d|[1-9]\d|1\d\d|2[0-4]\d|25[0-5]", "an exit status from 0 to 255")
+HUB = _shape(rf"{_LABEL}/[A-Za-z0-9][A-Za-z0-9._-]{{0,95}}", "a repository such as `owner/model`")
+REVISION = _shape(r"[0-9a-f]{40}", "a revision of 40 lower-case hexadecimal digits")
 ABSOLUTE = _shape(r"/[!-~]*", "an absolute path")
 
 _SEPARATORS = re.compile(r"[-_.]+")
@@ -92,6 +125,14 @@ _SEPARATORS = re.compile(r"[-_.]+")
 def normalise(name: str) -> str:
     """A package name as PEP 503 writes it."""
     return _SEPARATORS.sub("-", name).lower()
+
+
+_UNITS = {"MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
+
+
+def size(text: str) -> int:
+    """Bytes of a text that has the shape `SIZE`."""
+    return int(text[:-3]) * _UNITS[text[-3:]]
 
 
 def seconds(duration: str) -> int:

@@ -11,7 +11,7 @@ from envspec.lock.request import PackageRequest, Request
 from envspec.lock.resolve import installer, resolve
 from envspec.lock.sources import source_artefact
 from envspec.lock.spec_inputs import resolution_inputs
-from envspec.model import Spec
+from envspec.model import ArchiveSource, Spec
 from envspec.reporter import Reporter
 from envspec.source import SourceFile
 
@@ -27,6 +27,7 @@ def make(
         DiagnosticError: E0403 to E0408, E0501 to E0503, at the statement that asked.
     """
     platform, archive = spec.platform, spec.project.source
+    assert isinstance(archive, ArchiveSource), "`envspec.pipeline.supported` refuses the others"
     declared = {i.name: i.url for i in spec.indexes if i.url}
     indexes = Indexes(declared)
     request = Request(

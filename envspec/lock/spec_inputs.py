@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from envspec.lock.inputs import Inputs
-from envspec.model import Package, Spec
+from envspec.model import ArchiveSource, Package, Spec
 
 
 def resolution_inputs(spec: Spec) -> Inputs:
@@ -12,6 +12,7 @@ def resolution_inputs(spec: Spec) -> Inputs:
     Claims, entries and reasons are not among them: changing those needs no new lock.
     """
     platform, source = spec.platform, spec.project.source
+    assert isinstance(source, ArchiveSource), "`envspec.pipeline.supported` refuses the others"
     accelerator = spec.accelerator
     digest = f"@{platform.base_digest}" if platform.base_digest else ""
     came_from = f" from {source.index}" if source.index else ""

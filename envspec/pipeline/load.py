@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shlex
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from envspec import rules
-from envspec.diagnostics import Diagnostic, DiagnosticError, has_errors
+from envspec.diagnostics import Diagnostic, DiagnosticError, Label, has_errors
 from envspec.emit import publish
 from envspec.language.parse import MAX_BYTES, parse
 from envspec.language.resolve import resolve
@@ -16,6 +17,7 @@ from envspec.lock.inputs import difference
 from envspec.lock.model import Lock
 from envspec.lock.spec_inputs import resolution_inputs
 from envspec.model import Spec
+from envspec.pipeline.supported import require_supported
 from envspec.placing import placed
 from envspec.source import SourceFile, Span
 
@@ -26,12 +28,17 @@ LOCK_NAME = "spec.lock"
 
 
 class Loaded(NamedTuple):
-    """A spec that was read, resolved and checked; ``findings`` are warnings only."""
+    """A spec that was read, resolved and checked; ``findings`` are warnings only.
+
+    ``lock`` is the lock beside it, with its text, where that is fresh: the rules have then seen
+    its versions.
+    """
 
     path: Path
     source: SourceFile
     spec: Spec
-    findings: tuple[Diagnostic, ...]
+    findings: tuple[Diagnostic, ...] = ()
+    lock: tuple[Lock, str] | None = None
 
     @property
     def lock_path(self) -> Path:
@@ -52,13 +59,62 @@ class Loaded(NamedTuple):
         return Span(span.start, min(span.end, end if end > 0 else span.end))
 
 
-def load(path: Path) -> Loaded:
-    """Read, parse, resolve and check a spec.
+def load(path: Path, *, use_lock: bool = True) -> Loaded:
+    """Read, parse, resolve and check a spec, with the versions of its lock where that is fresh.
+
+    Without ``use_lock`` the rules see the spec alone: a lock that is about to be made anew must
+    not stand in its own way.
 
     Raises:
         DiagnosticError: E0902 (unreadable), E01.., E02.., E03..
     """
-    source = SourceFile(str(path), _read(path, MAX_BYTES, "E0902", "the spec"))
+    source = read_spec(path)
+    loaded = Loaded(path, source, resolve(parse(source), source))
+    if use_lock:
+        with suppress(DiagnosticError):  # told by `read_lock`, where the lock is needed
+            loaded = loaded._replace(lock=read_lock(loaded))
+    return _checked(loaded, loaded.lock[0] if loaded.lock else None)
+
+
+def checked_with(loaded: Loaded, lock: Lock) -> Loaded:
+    """The same spec after the rules have seen the versions of a lock, if they have not yet.
+
+    Raises:
+        DiagnosticError: E03..
+    """
+    if loaded.lock is not None and loaded.lock[0] is lock:
+        return loaded
+    return _checked(loaded, lock)
+
+
+def versions(lock: Lock | None) -> dict[str, str]:
+    """What a lock settles, for the rules: name → version."""
+    return {p.name: p.version for p in lock.packages} if lock else {}
+
+
+def _checked(loaded: Loaded, lock: Lock | None) -> Loaded:
+    findings = rules.check(loaded.spec, loaded.source, versions(lock))
+    if has_errors(findings):
+        raise DiagnosticError(findings)
+    return loaded._replace(findings=findings)
+
+
+def read_spec(path: Path) -> SourceFile:
+    """The text of a spec.
+
+    Raises:
+        DiagnosticError: E0902.
+    """
+    return spec_text(path, _bytes(path, MAX_BYTES, "E0902", "the spec"))
+
+
+def spec_text(path: Path, data: bytes) -> SourceFile:
+    """The text of a spec that was read from ``path``, or that stands for it.
+
+    Raises:
+        DiagnosticError: E0902.
+    """
+    source = SourceFile(str(path), _decoded(path, data, "E0902", "the spec"))
     if not path.name.isprintable():
         raise DiagnosticError.of(
             "E0902",
@@ -68,11 +124,7 @@ def load(path: Path) -> Loaded:
             cause="outputs name the spec that they were made from, line by line",
             hint="rename the file, such as to `spec.env`",
         )
-    spec = resolve(parse(source), source)
-    findings = rules.check(spec, source)
-    if has_errors(findings):
-        raise DiagnosticError(findings)
-    return Loaded(path, source, spec, findings)
+    return source
 
 
 def read_lock(loaded: Loaded) -> tuple[Lock, str] | None:
@@ -81,24 +133,45 @@ def read_lock(loaded: Loaded) -> tuple[Lock, str] | None:
     Raises:
         DiagnosticError: E0402 (stale), E0407 (unreadable).
     """
-    path = loaded.lock_path
+    if loaded.lock is not None:
+        return loaded.lock
+    source = lock_text(loaded.path)
+    if source is None:
+        return None
+    lock = lock_file.loads(source.text, source)
+    stale = staleness(loaded, lock)
+    if stale is not None:
+        raise DiagnosticError([stale])
+    return lock, source.text
+
+
+def lock_text(spec: Path) -> SourceFile | None:
+    """The text of the lock beside a spec; None where there is none.
+
+    Raises:
+        DiagnosticError: E0407.
+    """
+    path = spec.with_name(LOCK_NAME)
     if not path.exists():
         return None
-    text = _read(path, lock_file.MAX_LENGTH, "E0407", "the lock")
-    lock = lock_file.loads(text, SourceFile(str(path), text))
+    data = _bytes(path, lock_file.MAX_LENGTH, "E0407", "the lock")
+    return SourceFile(str(path), _decoded(path, data, "E0407", "the lock"))
+
+
+def staleness(loaded: Loaded, lock: Lock) -> Diagnostic | None:
+    """E0402 where the lock was made from another spec than this. Pure."""
     changes = difference(lock.inputs, resolution_inputs(loaded.spec))
-    if changes:
-        more = f", and {len(changes) - 3} more" if len(changes) > 3 else ""
-        raise DiagnosticError.of(
-            "E0402",
-            f"`{path.name}` does not belong to this spec any more",
-            source=loaded.source,
-            span=_changed_span(loaded, changes[0]),
-            label="changed since the lock was written",
-            cause="; ".join(changes[:3]) + more,
-            hint=f"run `envspec lock {loaded.argument}`",
-        )
-    return lock, text
+    if not changes:
+        return None
+    more = f", and {len(changes) - 3} more" if len(changes) > 3 else ""
+    return Diagnostic(
+        "E0402",
+        f"`{LOCK_NAME}` does not belong to this spec any more",
+        loaded.source,
+        (Label(_changed_span(loaded, changes[0]), "changed since the lock was written"),),
+        cause="; ".join(changes[:3]) + more,
+        hint=f"run `envspec lock {loaded.argument}`",
+    )
 
 
 def _changed_span(loaded: Loaded, change: str) -> Span:
@@ -145,27 +218,37 @@ def locked(
 def write_lock(
     loaded: Loaded, reporter: Reporter, *, resolver: str | None = None
 ) -> tuple[Lock, str]:
-    """Resolve the spec anew and write its lock."""
+    """Resolve the spec anew and write its lock; nothing is written where a rule finds an error
+    in what was resolved."""
     from envspec.lock.make import make
 
+    require_supported(loaded.spec, loaded.source)
     with placed(loaded.source, loaded.home):
         lock = make(loaded.spec, loaded.source, loaded.path.parent, reporter, resolver)
+        checked_with(loaded, lock)
         text = lock_file.dumps(lock)
         publish.write_file(loaded.lock_path, text)
     return lock, text
 
 
-def _read(path: Path, limit: int, code: str, what: str) -> str:
-    """A text file, or a finding that says why it cannot be read."""
-    source = SourceFile(str(path), "")
+def _bytes(path: Path, limit: int, code: str, what: str) -> bytes:
+    """What a file holds; past four times ``limit`` it is cut, and too long in any encoding."""
     try:
         with path.open("rb") as stream:
-            data = stream.read(4 * limit + 1)
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        title = f"{what} is not UTF-8 at byte {error.start}"
-        hint = "save it as UTF-8"
+            return stream.read(4 * limit + 1)
     except OSError as error:
         title = f"cannot read {what}: {(error.strerror or 'unknown error').lower()}"
         hint = "name a spec file, such as `envspec compile spec.env`"
-    raise DiagnosticError.of(code, title, source=source, span=Span(0, 0), hint=hint)
+    raise DiagnosticError.of(
+        code, title, source=SourceFile(str(path), ""), span=Span(0, 0), hint=hint
+    )
+
+
+def _decoded(path: Path, data: bytes, code: str, what: str) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        title = f"{what} is not UTF-8 at byte {error.start}"
+    raise DiagnosticError.of(
+        code, title, source=SourceFile(str(path), ""), span=Span(0, 0), hint="save it as UTF-8"
+    )

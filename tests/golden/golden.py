@@ -12,14 +12,14 @@ import os
 from pathlib import Path
 
 SWITCH = "ENVSPEC_REGENERATE"
-_HEADER = (
-    f"Generated: {SWITCH}=1 python -m pytest tests/golden. Read the diff before you commit it."
-)
 
 
-def compare(path: Path, text: str, comment: str = "#") -> None:
+def compare(path: Path, text: str, comment: str = "#", folder: str = "tests/golden") -> None:
     """Assert that a golden file holds ``text`` below its header, or write it."""
-    wanted = f"{comment} {_HEADER}\n{text}"
+    wanted = (
+        f"{comment} Generated: {SWITCH}=1 python -m pytest {folder}. "
+        f"Read the diff before you commit it.\n{text}"
+    )
     if os.environ.get(SWITCH) == "1":
         path.write_bytes(wanted.encode("utf-8"))
         return

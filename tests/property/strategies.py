@@ -13,9 +13,9 @@ from envspec.language import values as shapes
 from envspec.language.parse import _FORBIDDEN
 from envspec.language.statements import CLAIMS
 from envspec.language.values import Shape, normalise, seconds
+from envspec.model import NOWHERE
 from envspec.source import Span
 
-NOWHERE = Span(0, 0)
 _T = TypeVar("_T")
 
 HOSTILE = (
@@ -47,6 +47,13 @@ SAMPLES: dict[Shape, tuple[str, ...]] = {
     shapes.URL: ("https://x", "file:///a{b}#c", 'http://h/"\\\\', "https://h/a?b=c&d"),
     shapes.BOOLEAN: ("true", "false"),
     shapes.VERDICT: ("pass", "fail"),
+    shapes.GIT_URL: ("https://h/x.git", "ssh://h/{a}#b"),
+    shapes.COMMIT: ("0123456789abcdef0123456789abcdef01234567", "a" * 40),
+    shapes.SIZE: ("1MiB", "1024MiB", "1024GiB", "999999TiB", "3GiB"),
+    shapes.PORT: ("1", "5432", "65535"),
+    shapes.STATUS: ("0", "9", "99", "255"),
+    shapes.HUB: ("a/b", "prajjwal1/bert-tiny"),
+    shapes.REVISION: ("b" * 40,),
     shapes.ABSOLUTE: ("/", "/opt/env/bin/python", '/{a}#"b"', "/\\\\", '/A="x"'),
 }
 
@@ -81,6 +88,7 @@ class _Maker:
         self.size = size
         self.strings = strings
         self.aliases: list[str] = []
+        self.declared: tuple[list[str], ...] = ((), (), ())
 
     def of(self, shape: Shape) -> str:
         return self.random.choice(SAMPLES[shape])
@@ -120,59 +128,83 @@ class _Maker:
         self.aliases = self.names(shapes.NAME)
         image, _, digest = self.of(shapes.IMAGE).partition("@")
         stages = ("runtime", "build")
+        services, assets = self.names(shapes.NAME), self.names(shapes.NAME)
+        self.declared = (services, assets, self.names(shapes.VARIABLE))
+        names = self.some(dict.fromkeys(map(normalise, SAMPLES[shapes.NAME])))
+        cut = self.random.randint(0, len(names))
         return model.Spec(
             model.Project(
-                self.of(shapes.NAME),
-                model.ArchiveSource(
-                    self.of(shapes.FILE_NAME),
-                    self.of(shapes.SHA256),
-                    self.maybe(self.index),
-                    NOWHERE,
-                ),
-                tuple(self.names(shapes.RELATIVE)),
-                NOWHERE,
+                self.of(shapes.NAME), self.source(), tuple(self.names(shapes.RELATIVE)), NOWHERE
             ),
-            model.Platform(
-                self.of(shapes.PLATFORM),
-                image,
-                digest,
-                NOWHERE,
-                self.of(shapes.PYTHON),
-                NOWHERE,
-                self.maybe(self.floor),
-                NOWHERE,
-            ),
+            self.platform(image, digest),
             self.accelerator(),
+            self.resources(),
             tuple(model.Index(n, self.of(shapes.URL), NOWHERE) for n in self.aliases),
-            tuple(
-                map(self.package, self.some(dict.fromkeys(map(normalise, SAMPLES[shapes.NAME]))))
-            ),
+            tuple(model.Mirror(n, self.index(), NOWHERE) for n in self.names(shapes.NAME)),
+            tuple(model.Secret(n, self.reason(), NOWHERE) for n in self.declared[2]),
+            tuple(map(self.package, names[:cut])),
             tuple(
                 model.SystemPackage(n, s, NOWHERE)
                 for s in stages
                 for n in self.names(shapes.SYSTEM_PACKAGE)
             ),
-            tuple(model.Step(n, self.argv(), NOWHERE) for n in self.names(shapes.NAME)),
+            tuple(map(self.extension, names[cut:])),
+            tuple(
+                model.Step(n, self.argv(), self.variables(), NOWHERE)
+                for n in self.names(shapes.NAME)
+            ),
             self.variables(),
-            tuple(map(self.entry, self.names(shapes.NAME))),
+            tuple(map(self.asset, assets)),
+            tuple(map(self.service, services)),
             tuple(
                 model.OptionalImport(n, self.reason(), NOWHERE) for n in self.names(shapes.MODULE)
             ),
+            tuple(map(self.entry, self.names(shapes.NAME))),
             tuple(map(self.claim, self.some(CLAIMS))),
         )
 
+    def source(self) -> model.Source:
+        kind = self.random.choice(["archive", "archive", "path", "git"])
+        if kind == "path":
+            return model.PathSource(self.of(shapes.RELATIVE), NOWHERE)
+        if kind == "git":
+            return self.git()
+        file, sha256 = self.of(shapes.FILE_NAME), self.of(shapes.SHA256)
+        return model.ArchiveSource(file, sha256, self.maybe(self.index), NOWHERE)
+
+    def git(self) -> model.GitSource:
+        return model.GitSource(self.of(shapes.GIT_URL), self.of(shapes.COMMIT), NOWHERE)
+
+    def reasons(self, *words: str) -> tuple[tuple[str, str], ...]:
+        kept = [word for word in words if self.random.random() < 0.4]
+        return tuple((word, self.reason()) for word in kept)
+
+    def platform(self, image: str, digest: str) -> model.Platform:
+        devel, _, devel_digest = self.maybe(lambda: self.of(shapes.IMAGE)).partition("@")
+        glibc = self.maybe(self.floor)
+        return model.Platform(
+            self.of(shapes.PLATFORM), image, digest, NOWHERE, self.of(shapes.PYTHON), NOWHERE,
+            glibc, NOWHERE, devel, devel_digest, NOWHERE, NOWHERE,
+            self.reasons("base", "python", *["glibc"] * bool(glibc)),
+        )  # fmt: skip
+
+    def resources(self) -> model.Resources:
+        memory, shm, disk = (
+            shapes.size(text) if (text := self.maybe(lambda: self.of(shapes.SIZE))) else 0
+            for _ in range(3)
+        )
+        jobs = int(self.maybe(lambda: self.of(shapes.PROCESSES)) or "0")
+        return model.Resources(memory, shm, disk, jobs, NOWHERE)
+
     def accelerator(self) -> model.Accelerator:
         if self.random.random() < 0.3:
-            return model.Accelerator("none", "", "", (), "", "", NOWHERE)
-        return model.Accelerator(
-            "cuda",
-            self.maybe(lambda: self.of(shapes.NUMBER_DOTTED)),
-            self.maybe(self.floor),
-            tuple(self.names(shapes.GPU)),
-            self.maybe(lambda: self.of(shapes.NUMBER_DOTTED)),
-            self.maybe(lambda: self.of(shapes.NUMBER_DOTTED)),
-            NOWHERE,
-        )
+            return model.Accelerator("none", "", "", (), "", "")
+        driver, gpus = self.maybe(self.floor), tuple(self.names(shapes.GPU))
+        cudnn, nccl = (self.maybe(lambda: self.of(shapes.NUMBER_DOTTED)) for _ in range(2))
+        said = (("driver", driver), ("gpus", gpus), ("cudnn", cudnn), ("nccl", nccl))
+        reasons = self.reasons(*(word for word, value in said if value))
+        toolkit = self.maybe(lambda: self.of(shapes.NUMBER_DOTTED))
+        return model.Accelerator("cuda", toolkit, driver, gpus, cudnn, nccl, reasons)
 
     def package(self, name: str) -> model.Package:
         return model.Package(
@@ -184,8 +216,50 @@ class _Maker:
             NOWHERE,
         )
 
+    def extension(self, name: str) -> model.Extension:
+        git = self.git() if self.random.random() < 0.3 else None
+        return model.Extension(
+            name,
+            "" if git else self.maybe(lambda: self.of(shapes.SPECIFIER)),
+            "" if git else self.maybe(self.index),
+            self.maybe(self.reason),
+            git,
+            tuple(dict.fromkeys(map(normalise, self.names(shapes.NAME)))),
+            self.variables(),
+            tuple(self.names(shapes.MODULE)),
+            NOWHERE,
+        )
+
+    def asset(self, name: str) -> model.Asset:
+        hub = self.maybe(lambda: self.of(shapes.HUB))
+        return model.Asset(
+            name,
+            hub,
+            "" if hub else self.of(shapes.URL),
+            self.of(shapes.REVISION) if hub else self.maybe(lambda: self.of(shapes.REVISION)),
+            self.of(shapes.SHA256),
+            self.maybe(lambda: self.of(shapes.RELATIVE)) or f"assets/{name}",
+            self.random.choice(["", *self.declared[2]]),
+            NOWHERE,
+        )
+
+    def service(self, name: str) -> model.Service:
+        image, _, digest = self.of(shapes.IMAGE).partition("@")
+        return model.Service(
+            name,
+            image,
+            digest,
+            int(self.of(shapes.PORT)),
+            self.argv() if self.random.random() < 0.5 else (),
+            self.argv() if self.random.random() < 0.5 else (),
+            self.variables(),
+            seconds(self.of(shapes.DURATION)),
+            NOWHERE,
+        )
+
     def entry(self, name: str) -> model.Entry:
         script = self.maybe(lambda: self.of(shapes.RELATIVE))
+        services, assets, secrets = (tuple(self.some(names)) for names in self.declared)
         return model.Entry(
             name,
             self.random.choice(model.LEVELS),
@@ -195,6 +269,14 @@ class _Maker:
             int(self.of(shapes.PROCESSES)),
             self.variables(),
             self.random.random() < 0.5,
+            model.Expect(
+                int(self.of(shapes.STATUS)),
+                tuple(self.names(shapes.RELATIVE)),
+                tuple(self.text() for _ in range(self.random.randint(0, 2))),
+            ),
+            services,
+            assets,
+            secrets,
             NOWHERE,
         )
 

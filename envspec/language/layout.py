@@ -1,0 +1,328 @@
+"""Text → the same text in the one layout, for `envspec fmt` and for editors. Pure.
+
+The layout goes by shape and knows no statements, so a spec that does not resolve has one too, and
+so has a statement of a later version. Only blanks and newlines change:
+
+- Two spaces a block level. A statement and a closing brace stand on lines of their own, so a block
+  on one line is spread; a block that holds nothing at all is `{}`.
+- Columns line up within a run: consecutive lines of one block, or consecutive statements of the
+  same word at the top. A blank line or a block ends a run, a line of comment does not. Columns
+  are: the first word; the one value that follows it; and what comes last, which is `from INDEX`,
+  `because "REASON"`, or the string after a name (`index NAME "URL"`). A line of more values than
+  that is a list, and has no columns after its first word. A cell wider than `CELL` stands out of
+  line alone and pushes nothing.
+- A comment keeps its place: a line of its own, at the indentation of its block, or the end of the
+  line it follows, two spaces after it and in a column with the others of its run.
+- Blank lines stay where they were, one at most; none at either end of a file or block. At the top
+  level, one stands before and after each statement with a block, and before the comment that leads
+  up to such a statement.
+- Words, strings and comments are kept as they were written. Newlines are LF, the last one included.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+from unicodedata import ucd_3_2_0 as characters
+
+from envspec.diagnostics import DiagnosticError
+from envspec.language.parse import MAX_BYTES, parse
+from envspec.language.syntax import STRING, WORD, Statement, Value
+from envspec.source import SourceFile, Span
+
+INDENT = "  "
+CELL = 32
+"""Columns that a cell may take and still set the place of what follows it in other lines."""
+REMARK = 56
+"""The same for a whole line and the comment at its end."""
+
+# What lies between two values of the tree: blanks, and these.
+_MARK = re.compile(r"#[^\n]*|[{}\n]")
+
+
+class LayoutError(RuntimeError):
+    """The layout would have changed more than blanks: a bug, and the text is not to be used."""
+
+
+def formatted(source: SourceFile) -> str:
+    """The text of a spec in the one layout; its own text where it has it already.
+
+    Raises:
+        DiagnosticError: E0101 to E0105, all at once; E0105 also where the result would be too
+            large to be read again.
+        LayoutError: the result does not say what the text says.
+    """
+    before = parse(source)
+    text = _written(_lines(source.text, before))
+    if text == source.text:
+        return text
+    if len(text.encode("utf-8")) > MAX_BYTES:
+        raise DiagnosticError.of(
+            "E0105",
+            f"the spec would be larger than {MAX_BYTES:,} bytes when it is formatted",
+            source=source,
+            span=Span(0, 0),
+            cause="indentation and columns take room",
+            hint="one spec describes one environment; split the project",
+        )
+    _same(source, before, text)
+    return text
+
+
+def _same(source: SourceFile, before: tuple[Statement, ...], text: str) -> None:
+    try:
+        after = parse(SourceFile(source.name, text))
+    except DiagnosticError as error:
+        raise LayoutError(f"the layout of {source.name!r} cannot be read: {error}") from None
+    if not _equal(before, after):
+        raise LayoutError(f"the layout of {source.name!r} changes its statements")
+    if _order(source.text, before) != _order(text, after):
+        raise LayoutError(f"the layout of {source.name!r} moves a comment")
+
+
+def _equal(before: tuple[Statement, ...] | None, after: tuple[Statement, ...] | None) -> bool:
+    """Whether two blocks say the same, wherever they stand."""
+    if before is None or after is None:
+        return before is after
+    return len(before) == len(after) and all(
+        len(a.values) == len(b.values)
+        and all(
+            v.text == w.text and v.kind == w.kind and v.name == w.name
+            for v, w in zip(a.values, b.values, strict=True)
+        )
+        and _equal(a.block, b.block)
+        for a, b in zip(before, after, strict=True)
+    )
+
+
+def _order(text: str, statements: tuple[Statement, ...]) -> list[str]:
+    """Values, braces and comments in the order written. A comment has a blank before it where it
+    follows something on its line."""
+    order = []
+    follows = False
+    for mark in _marks(text, statements):
+        if isinstance(mark, Value) or mark in {"{", "}"}:
+            order.append("value" if isinstance(mark, Value) else mark)
+            follows = True
+        elif mark == "\n":
+            follows = False
+        else:
+            order.append(" " + _trimmed(mark) if follows else _trimmed(mark))
+    return order
+
+
+def _marks(text: str, statements: tuple[Statement, ...]) -> Iterator[Value | str]:
+    """Every value of the text, and between them each brace, newline and comment."""
+    at = 0
+    for value in _values(statements):
+        for match in _MARK.finditer(text, at, value.span.start):
+            yield match.group()
+        yield value
+        at = value.span.end
+    for match in _MARK.finditer(text, at):
+        yield match.group()
+
+
+def _values(statements: Iterable[Statement]) -> Iterator[Value]:
+    for statement in statements:
+        yield from statement.values
+        if statement.block:
+            yield from _values(statement.block)
+
+
+def _trimmed(comment: str) -> str:
+    return comment.rstrip(" \t\r")
+
+
+class _Line:
+    """One line of the result: a statement or the head of one, a closing brace, or a comment.
+
+    ``blank`` says that a blank line was before it. ``values`` are as written. ``opens`` and
+    ``closes`` are the braces; a block that holds nothing has both.
+    """
+
+    __slots__ = ("blank", "closes", "comment", "depth", "opens", "texts", "values")
+
+    def __init__(self, depth: int, *, blank: bool, comment: str = "", closes: bool = False) -> None:
+        self.depth = depth
+        self.blank = blank
+        self.comment = comment
+        self.closes = closes
+        self.opens = False
+        self.values: list[Value] = []
+        self.texts: list[str] = []
+
+    @property
+    def plain(self) -> bool:
+        """A statement without a block: the only lines that have columns."""
+        return bool(self.values) and not self.opens
+
+    @property
+    def remark(self) -> bool:
+        """A comment on a line of its own."""
+        return not self.values and not self.closes
+
+    @property
+    def text(self) -> str:
+        """The line without columns, indentation and comment."""
+        braces = ["{" * self.opens + "}" * self.closes] if self.opens or self.closes else []
+        return " ".join([*self.texts, *braces])
+
+
+def _lines(text: str, statements: tuple[Statement, ...]) -> list[_Line]:
+    lines: list[_Line] = []
+    depth = 0
+    newlines = 1  # since the last thing that is not a blank
+    complete = True  # whether the next value begins a line
+    for mark in _marks(text, statements):
+        if isinstance(mark, Value):
+            if complete:
+                lines.append(_Line(depth, blank=newlines > 1))
+            lines[-1].values.append(mark)
+            lines[-1].texts.append(text[mark.span.start : mark.span.end])
+            complete = False
+            newlines = 0
+        elif mark == "\n":
+            newlines += 1
+            complete = True
+        elif mark == "{":
+            lines[-1].opens = True
+            depth += 1
+            complete = True
+            newlines = 0
+        elif mark == "}":
+            depth -= 1
+            last = lines[-1]
+            if last.opens and not last.closes and not last.comment:
+                last.closes = True
+            else:
+                lines.append(_Line(depth, blank=False, closes=True))
+            complete = True
+            newlines = 0
+        elif newlines:
+            lines.append(_Line(depth, blank=newlines > 1, comment=_trimmed(mark)))
+            newlines = 0
+        else:
+            lines[-1].comment = _trimmed(mark)
+    _space(lines)
+    return lines
+
+
+def _space(lines: list[_Line]) -> None:
+    """Settle the blank lines."""
+    lead = 0  # the first line of what leads up to the next statement: its comments, or itself
+    for number, line in enumerate(lines):
+        before = lines[number - 1] if number else None
+        if before is None or (before.opens and not before.closes):
+            line.blank = False
+        elif line.depth == 0 and before.depth == 0 and before.closes:
+            line.blank = True
+        if line.blank or before is None or not before.remark:
+            lead = number
+        if line.opens and line.depth == 0 and lead:
+            lines[lead].blank = True
+
+
+class _Cells(NamedTuple):
+    """A plain line in columns: at most three cells, of which the middle one may be empty."""
+
+    cells: tuple[str, ...]
+    widths: tuple[int, ...]
+
+
+def _written(lines: list[_Line]) -> str:
+    out: list[str] = []
+    run: list[_Line] = []
+    for line in lines:
+        if run and not _continues(run, line):
+            out.extend(_run(run))
+            run = []
+        if run or line.plain:
+            run.append(line)
+        else:
+            out.append(_placed(line, line.text, 0))
+    out.extend(_run(run))
+    return "".join(out)
+
+
+def _continues(run: list[_Line], line: _Line) -> bool:
+    """Whether a line belongs to the run; one that begins with a plain line."""
+    if line.blank or line.opens or line.closes:
+        return False
+    first = run[0]
+    return line.remark or line.depth > 0 or line.texts[0] == first.texts[0]
+
+
+def _run(run: list[_Line]) -> list[str]:
+    rows = [_cells(line) for line in run]
+    widths = [max((r.widths[i] for r in rows if len(r.cells) > i + 1), default=0) for i in (0, 1)]
+    texts = [_row(row, widths) for row in rows]
+    ends = [_width(text) if line.comment else 0 for line, text in zip(run, texts, strict=True)]
+    margin = max((end for end in ends if end <= REMARK), default=0)
+    return [_placed(line, text, margin) for line, text in zip(run, texts, strict=True)]
+
+
+def _placed(line: _Line, text: str, margin: int) -> str:
+    """A whole line, the blank line before it and its newline included."""
+    before = "\n" if line.blank else ""
+    indent = INDENT * line.depth
+    if not line.comment:
+        return f"{before}{indent}{text}\n"
+    gap = "  " + " " * (margin - _width(text)) if text else ""
+    return f"{before}{indent}{text}{gap}{line.comment}\n"
+
+
+def _row(row: _Cells, widths: list[int]) -> str:
+    text = ""
+    for i, cell in enumerate(row.cells):
+        if i == len(row.cells) - 1:
+            return text + cell
+        if cell or widths[i]:
+            text += cell + " " * (widths[i] - row.widths[i]) + " "
+    return text
+
+
+def _cells(line: _Line) -> _Cells:
+    values, texts = line.values, line.texts
+    cells: tuple[str, ...]
+    if not values or values[0].kind != WORD:
+        cells = (" ".join(texts),)
+    else:
+        end = _clauses(values)
+        body, rest = texts[1:end], " ".join(texts[end:])
+        if len(body) == 2 and values[1].kind == WORD and values[2].kind == STRING:
+            cells = (texts[0], body[0], " ".join(texts[2:]))
+        elif len(body) > 1:
+            cells = (texts[0], " ".join(texts[1:]))
+        else:
+            cells = (texts[0], *body) if not rest else (texts[0], *(body or [""]), rest)
+    widths = tuple(map(_width, cells))
+    for i, width in enumerate(widths[:-1]):
+        if width > CELL:
+            last = " ".join(filter(None, cells[i:]))
+            return _Cells((*cells[:i], last), (*widths[:i], _width(last)))
+    return _Cells(cells, widths)
+
+
+def _clauses(values: list[Value]) -> int:
+    """Where `[from WORD] [because "STRING"]` begins, which may end any statement."""
+    end = len(values)
+    for word, kind in (("because", STRING), ("from", WORD)):
+        if (
+            end >= 3
+            and values[end - 1].kind == kind
+            and values[end - 2].kind == WORD
+            and values[end - 2].text == word
+        ):
+            end -= 2
+    return end
+
+
+def _width(text: str) -> int:
+    """Columns that a text takes. By an old table of characters, because that one is the same in
+    every Python, and so is the layout."""
+    if text.isascii():
+        return len(text)
+    narrow = sum(characters.category(c) not in {"Mn", "Me"} for c in text)
+    return narrow + sum(characters.east_asian_width(c) in "WF" for c in text)

@@ -1,0 +1,122 @@
+"""Questions about one candidate: does it run on this GPU, this driver, this base? Pure.
+
+Every answer is True, False, or None where the facts do not tell.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from envspec.facts import lookup
+from envspec.facts.device_code import arch, binary_runs_on, parse_sm, torch_runs_on
+from envspec.facts.rows import TorchBuild
+from envspec.facts.versions import at_least, version
+
+Answer = bool | None
+
+_NVCC = re.compile(r"(?:.*/)?cuda:(\d+\.\d+(?:\.\d+)?)-(?:\S*-)?devel(?:-\S*)?", re.ASCII)
+_BUILD = re.compile(r"(?:.*[-/])?(cpu|cu\d{2,3})/?", re.ASCII)
+_MACHINES = {"linux/amd64": "x86_64", "linux/arm64": "aarch64"}
+
+
+def machine(os_arch: str) -> str:
+    """The processor as the tables name it."""
+    return _MACHINES.get(os_arch, "")
+
+
+def both(*answers: Answer) -> Answer:
+    """False where one is, else None where one is."""
+    return False if False in answers else None if None in answers else True
+
+
+@cache
+def covers(row: TorchBuild, sm: str) -> Answer:
+    """Whether a build has code for a GPU.
+
+    Where its architectures were not read, its toolkit still tells for which GPUs it has none.
+    """
+    if row.architectures is not None:
+        return torch_runs_on(row, sm)
+    return False if row.cuda and compiles_for(row.cuda, sm) is False else None
+
+
+@cache
+def by_ptx(row: TorchBuild, sm: str) -> bool:
+    """Whether a build reaches a GPU through PTX alone."""
+    native = row.architectures is not None and binary_runs_on(row.architectures, (), sm)
+    return not native and covers(row, sm) is True
+
+
+@cache
+def compiles_for(toolkit: str, sm: str) -> Answer:
+    """Whether nvcc of a toolkit compiles for a GPU; None for one that the tables lack."""
+    row = arch(sm)
+    if row is None:
+        return None
+    parts = (version(toolkit) or ())[:2]
+    asked = ".".join(map(str, parts))
+    if row.last_toolkit and at_least(row.last_toolkit, asked) is False:
+        return False
+    return True if row.first_toolkit is None else at_least(asked, row.first_toolkit)
+
+
+@cache
+def floor(cuda: str) -> str:
+    """Oldest driver for native code of a CUDA release, ``""`` where not known."""
+    row = lookup.driver_floor(cuda)
+    return row.linux if row else ""
+
+
+@cache
+def ptx_driver(cuda: str) -> str:
+    """Oldest driver for PTX of a CUDA release, ``""`` where not known."""
+    return lookup.required_driver(cuda, relies_on_ptx=True) or ""
+
+
+def needed_driver(row: TorchBuild, gpus: tuple[str, ...]) -> str:
+    """Oldest driver that runs a build on some GPUs, ``""`` where not known."""
+    cuda = row.cuda or ""
+    wanted = [floor(cuda), *(ptx_driver(cuda) for sm in gpus if by_ptx(row, sm))]
+    if not all(wanted):
+        return ""
+    return max(wanted, key=lambda text: version(text) or ())
+
+
+def new_enough(driver: str, wanted: str) -> Answer:
+    """Whether a driver is at least the one that is wanted."""
+    return at_least(driver, wanted) if wanted else None
+
+
+def python_fits(found: str, lowest: str, highest: str) -> Answer:
+    """Whether a Python release is from ``lowest`` to ``highest``, patches aside."""
+    asked, first, last = (version(text) for text in (found, lowest, highest))
+    if asked is None or first is None or last is None:
+        return None
+    return first[:2] <= asked[:2] <= last[:2]
+
+
+def sm_reaches(sm: str, lowest: str) -> Answer:
+    """Whether a GPU is of an architecture or newer."""
+    have, want = parse_sm(sm), parse_sm(lowest)
+    return None if have is None or want is None else have[:2] >= want[:2]
+
+
+def starts(found: str | None, asked: str) -> Answer:
+    """Whether a version is of the release that is asked for: `9.10.2.21` is of `9.10`."""
+    if found is None:
+        return None
+    have, want = version(found), version(asked)
+    return None if have is None or want is None else have[: len(want)] == want
+
+
+def nvcc_of(image: str) -> str:
+    """The toolkit of a `devel` image of NVIDIA's, ``""`` for any other image."""
+    match = _NVCC.fullmatch(image)
+    return match[1] if match else ""
+
+
+def build_of_index(alias: str, url: str) -> str:
+    """The torch build that an index serves, ``""`` where its name and address do not tell."""
+    match = _BUILD.fullmatch(alias) or _BUILD.fullmatch(url)
+    return match[1] if match else ""

@@ -1,0 +1,174 @@
+"""The spec as a problem: statements, what there is to choose from, and what has to hold.
+
+Everything that the spec states is a statement that can be taken away, so the same problem
+answers which statements conflict. That the spec has torch at all, or a CUDA accelerator, is not.
+Taking a statement away never adds a condition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from envspec.model import Extension, Package, Spec
+from envspec.solve import candidates as known
+from envspec.solve import fitting
+from envspec.solve.candidates import Candidate, Torch
+from envspec.solve.fitting import Answer
+from envspec.solve.specifiers import exact
+from envspec.solve.values import Statement
+from envspec.source import SourceFile, Span
+
+TORCH, TOOLKIT, TENSORFLOW = "torch", "toolkit", "tensorflow"
+COMPANIONS = ("torchvision", "torchaudio", "xformers", "vllm")
+INCOMPLETE = ("xformers", "vllm")
+"""Companions of which the tables know some releases only."""
+
+
+class Limit(NamedTuple):
+    """A condition on one candidate of ``ident``, as long as all of ``keys`` are stated."""
+
+    keys: frozenset[str]
+    ident: str
+    holds: Callable[[Any], Answer]
+
+
+class Pair(NamedTuple):
+    """A condition on the first choice (torch, else the toolkit) and a candidate of ``ident``."""
+
+    key: str
+    ident: str
+    holds: Callable[[Any, Any], Answer]
+
+
+class Problem(NamedTuple):
+    """``first`` is what is chosen first. ``owners`` maps the rest to the statement that asks for
+    it. Candidates stand in the order of preference."""
+
+    spec: Spec
+    source: SourceFile
+    first: str
+    statements: tuple[Statement, ...]
+    candidates: dict[str, tuple[Candidate, ...]]
+    owners: dict[str, str]
+    limits: tuple[Limit, ...]
+    pairs: tuple[Pair, ...]
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """Every statement."""
+        return frozenset(s.key for s in self.statements)
+
+    def statement(self, key: str) -> Statement:
+        """The statement of a key."""
+        return next(s for s in self.statements if s.key == key)
+
+
+def package(spec: Spec, name: str) -> Package | None:
+    """A package of the spec by name."""
+    return next((p for p in spec.packages if p.name == name), None)
+
+
+def index_build(spec: Spec, item: Package | Extension) -> str:
+    """The torch build that the index of a package serves, ``""`` where nothing tells."""
+    url = next((i.url for i in spec.indexes if i.name == item.index), "")
+    return fitting.build_of_index(item.index, url) if item.index else ""
+
+
+def order(toolkit: str) -> Callable[[Torch], tuple[Any, ...]]:
+    """Best first: a build of the stated toolkit's X.Y, a stable build, the newest release, the
+    build that the default index serves, the newest CUDA."""
+
+    def rank(torch: Torch) -> tuple[Any, ...]:
+        elsewhere = bool(toolkit) and fitting.starts(toolkit, torch.cuda) is not True
+        newest = tuple(-n for n in torch.parts)
+        cuda = tuple(-n for n in torch.cuda_parts)
+        return elsewhere, torch.experimental, newest, not torch.row.default, cuda, torch.row.machine
+
+    return rank
+
+
+def problem(spec: Spec, source: SourceFile) -> Problem:
+    """The problem of a spec whose accelerator is CUDA."""
+    from envspec.solve.limits import limits  # noqa: PLC0415 - the two know each other
+
+    torch = package(spec, TORCH)
+    found: dict[str, tuple[Candidate, ...]] = {}
+    owners: dict[str, str] = {}
+    if torch is not None:
+        stated = exact(torch.specifier).partition("+")[0]
+        rank = order(spec.accelerator.toolkit)
+        found[TORCH] = tuple(sorted(known.torches(stated), key=rank))
+        for name in COMPANIONS:
+            if package(spec, name):
+                found[name] = (*known.companions(name), known.Companion(name, None))
+                owners[name] = f"package {name}"
+    else:
+        found[TOOLKIT] = known.toolkits()
+    tensorflow = package(spec, TENSORFLOW)
+    if tensorflow is not None:
+        found[TENSORFLOW] = known.tensorflows("and-cuda" in tensorflow.extras)
+        owners[TENSORFLOW] = f"package {TENSORFLOW}"
+    first = TORCH if torch else TOOLKIT
+    base = Problem(spec, source, first, _statements(spec, source), found, owners, (), ())
+    single, double = limits(base)
+    return base._replace(limits=single, pairs=double)
+
+
+def _statements(spec: Spec, source: SourceFile) -> tuple[Statement, ...]:
+    """What is stated, in the order in which one would rather do without it."""
+    platform, accelerator = spec.platform, spec.accelerator
+    found = [Statement("platform", f"platform {platform.os_arch}", platform.span)]
+    if platform.glibc:
+        span = platform.glibc_span if platform.glibc_span.end else platform.span
+        found.append(Statement("glibc", f"glibc >={platform.glibc}", span))
+    found.append(Statement("base", f'base "{platform.base}"', platform.base_span))
+    if platform.devel:
+        found.append(Statement("devel", f'devel "{platform.devel}"', platform.devel_span))
+    for word in ("nccl", "cudnn"):
+        value: str = getattr(accelerator, word)
+        span = getattr(accelerator, f"{word}_span")
+        if value:
+            found.append(Statement(word, f"{word} {value}", span if span.end else accelerator.span))
+    found.extend(
+        Statement(f"package {p.name}", _written(p), p.span)
+        for p in spec.packages
+        if p.name != TORCH
+    )
+    found.append(Statement("python", f"python {platform.python}", platform.python_span))
+    found.extend(
+        Statement(f"extension {e.name}", f"extension {e.name} {e.specifier}".rstrip(), e.span)
+        for e in spec.extensions
+    )
+    torch = package(spec, TORCH)
+    if torch is not None and (torch.specifier or torch.index):
+        found.append(Statement(f"package {TORCH}", _written(torch), torch.span))
+    if accelerator.toolkit:
+        found.append(
+            Statement("toolkit", f"accelerator cuda {accelerator.toolkit}", accelerator.toolkit_span)
+        )
+    for sm in dict.fromkeys(accelerator.gpus):
+        found.append(Statement(f"gpu {sm}", f"gpus {sm}", _word(accelerator.gpus_span, sm, source)))
+    if accelerator.driver:
+        found.append(
+            Statement("driver", f"driver >={accelerator.driver}", accelerator.driver_span)
+        )
+    return tuple(found)
+
+
+def _written(item: Package) -> str:
+    extras = f"[{','.join(item.extras)}]" if item.extras else ""
+    origin = f" from {item.index}" if item.index else ""
+    return f"{item.name}{extras} {item.specifier}".rstrip() + origin
+
+
+def _word(line: Span, word: str, source: SourceFile) -> Span:
+    """Where a word of a line stands, the line itself where it is not found."""
+    words = source.text[line.start : line.end]
+    start = words.find(word)
+    while start >= 0:
+        end = start + len(word)
+        if not words[end : end + 1].isalnum():
+            return Span(line.start + start, line.start + end)
+        start = words.find(word, end)
+    return line
