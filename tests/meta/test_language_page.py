@@ -1,47 +1,37 @@
-"""docs/language.md and the table of words say the same."""
+"""docs/language.md says what the table of words says, and its examples are good specs."""
 
 from __future__ import annotations
 
+import os
 import re
-from pathlib import Path
 
 import pytest
+from language_page import PATH, ROOT, about, codes, heading, section, written
 
 from envspec.diagnostics import DiagnosticError
 from envspec.language.parse import parse
 from envspec.language.resolve import resolve
-from envspec.language.statements import CLAIMS, MANY, ONCE, REQUIRED, WORDS, Word, words_in
+from envspec.language.statements import Word, every_word
 from envspec.source import SourceFile
 
-ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "language.md").read_text(encoding="utf-8")
-ALL = (*WORDS, *(words_in("claims")[name] for name in CLAIMS))
-OFTEN = {REQUIRED: "required", ONCE: "once", MANY: "any number"}
+ALL = every_word()
 HEADS = {
-    "accelerator": "accelerator cuda 12.8", "packages": "packages", "system": "system",
-    "step": "step x", "env": "env", "imports": "imports", "entry": "entry x", "claims": "claims",
+    "accelerator": "accelerator cuda 12.8", "resources": "resources", "packages": "packages",
+    "system": "system", "extension": "extension x", "step": "step x", "env": "env",
+    "asset": "asset bert-tiny", "service": "service db", "imports": "imports", "entry": "entry x",
+    "claims": "claims",
 }  # fmt: skip
-
-
-def heading(word: Word) -> str:
-    return f"### `{word.inside}` › `{word.word}`" if word.inside else f"## `{word.word}`"
-
-
-def section(word: Word) -> str:
-    _, found, rest = PAGE.partition(f"\n{heading(word)}\n")
-    assert found, f"no section {heading(word)}"
-    return re.split(r"\n##", rest, maxsplit=1)[0]
-
-
-def example(word: Word) -> str:
-    found = re.search(r"- Example:(?: `(.+)`$|\n\n```\n(.*?)\n```)", section(word), re.M | re.S)
-    assert found is not None
-    return found[1] or found[2]
+NEEDED = {
+    "step": {"run": 'run "x"'},
+    "asset": {"sha256": f'sha256 "{"0" * 64}"'},
+    "service": {"image": 'image "x"', "port": "port 1"},
+    "entry": {"level": "level c1"},
+}
 
 
 def in_context(word: Word) -> str:
     """A whole spec in which the example of a word stands."""
-    shown = example(word)
+    shown = word.example
     blocks = {
         "envspec": "envspec 1",
         "project": 'project demo {\n  source archive "a.tar.gz" sha256 "' + "0" * 64 + '"\n}',
@@ -52,26 +42,37 @@ def in_context(word: Word) -> str:
         kept = [line for line in lines if line.split() and line.split()[0] != word.word]
         blocks[word.inside] = "\n".join([kept[0], shown, *kept[1:]])
     elif word.inside:
-        needed = ""
-        if word.inside == "entry":
-            needed = "" if word.word == "level" else "level c1\n"
-            needed += "" if word.word in {"run", "script"} else 'run "x"\n'
-        blocks[word.word + "!"] = f"{HEADS[word.inside]} {{\n{needed}{shown}\n}}"
+        lines = [line for name, line in NEEDED.get(word.inside, {}).items() if name != word.word]
+        if word.inside == "entry" and word.word not in {"run", "script"}:
+            lines.append('run "x"')
+        if word.inside == "asset" and word.word != "url":
+            lines += [f'revision "{"0" * 40}"'] if word.word != "revision" else []
+            lines += ['hub "a/b"'] if word.word != "hub" else []
+        blocks["!"] = "\n".join([f"{HEADS[word.inside]} {{", *lines, shown, "}"])
+        if word.word in {"secret"}:
+            blocks["!secret"] = 'secret HF_TOKEN because "x"'
+        if word.inside == "entry" and word.word in {"asset", "service"}:
+            blocks["!used"] = next(w.example for w in ALL if (w.inside, w.word) == ("", word.word))
     else:
         blocks[word.word] = shown
     return "\n".join(blocks.values())
 
 
+def test_the_page_is_what_the_table_says() -> None:
+    page = PATH.read_text(encoding="utf-8")
+    wanted = written(page, ALL)
+    if os.environ.get("ENVSPEC_REGENERATE") == "1":
+        PATH.write_text(wanted, encoding="utf-8")
+        return
+    assert page == wanted, "write it anew: ENVSPEC_REGENERATE=1, then read the diff"
+
+
 @pytest.mark.parametrize("word", ALL, ids=lambda w: f"{w.inside} {w.word}".strip())
 def test_every_word_has_a_section(word: Word) -> None:
-    text = section(word)
-    assert f"\n    {word.form}\n" in text
-    assert f"- Often: {OFTEN[word.often]}" in text
-    assert ("each name once" in text) == word.names
-    assert re.search(r"^- Default: \S", text, re.MULTILINE)
-    codes = re.search(r"^- Codes: (.+)", text, re.MULTILINE)
-    assert codes is not None
-    for code in re.findall(r"\[([EW]\d+)\]", codes[1]):
+    text = section(PATH.read_text(encoding="utf-8"), word)
+    assert text is not None
+    for code in codes(word, about()):
+        assert f"[{code}](rules/{code}.md)" in text
         assert (ROOT / "docs" / "rules" / f"{code}.md").is_file()
 
 
@@ -86,12 +87,12 @@ def test_every_example_is_good(word: Word) -> None:
 
 
 def test_the_page_has_no_section_that_the_table_has_not() -> None:
-    known = {heading(w) for w in ALL}
-    assert set(re.findall(r"^###? `.*$", PAGE, re.MULTILINE)) == known
+    page = PATH.read_text(encoding="utf-8")
+    assert set(re.findall(r"^###? `.*$", page, re.MULTILINE)) == {heading(w) for w in ALL}
 
 
 def test_the_spec_at_the_top_is_good() -> None:
-    block = re.search(r"```\n(envspec 1\n.*?)```", PAGE, re.DOTALL)
+    block = re.search(r"```\n(envspec 1\n.*?)```", PATH.read_text(encoding="utf-8"), re.DOTALL)
     assert block is not None
     source = SourceFile("spec.env", block[1])
     assert resolve(parse(source), source).project.name == "demo"
