@@ -18,10 +18,13 @@ from pathlib import Path
 import compile_cold
 import compile_throughput
 import image_build
+import lsp_edit
 import verify_unchanged
 from measure import Figure, Skipped, machine
 
-GROUPS = {g.NAME: g for g in (compile_cold, compile_throughput, verify_unchanged, image_build)}
+GROUPS = {
+    g.NAME: g for g in (compile_cold, compile_throughput, lsp_edit, verify_unchanged, image_build)
+}
 HEAD = ("figure", "ours", "peer", "ratio", "target", "met?")
 
 

@@ -20,7 +20,7 @@ from envspec.diagnostics import Diagnostic, DiagnosticError, in_order
 from envspec.source import SourceFile
 
 GOOD, FINDINGS, BLOCKED = 0, 1, 4
-TEXT, JSON = "text", "json"
+TEXT, JSON, SARIF = "text", "json", "sarif"
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -33,9 +33,19 @@ def spec_argument(function: _Function) -> _Function:
 
 def format_option(function: _Function) -> _Function:
     """`--format text|json`."""
-    choice = click.Choice([TEXT, JSON])
     text = "How to print findings and results; JSON goes to stdout."
-    return click.option("--format", "form", type=choice, default=TEXT, help=text)(function)
+    return _format([TEXT, JSON], text)(function)
+
+
+def findings_format_option(function: _Function) -> _Function:
+    """`--format text|json|sarif`, for verbs that print findings alone."""
+    text = "How to print findings; JSON and SARIF 2.1.0 go to stdout."
+    return _format([TEXT, JSON, SARIF], text)(function)
+
+
+def _format(forms: Sequence[str], text: str) -> Callable[[_Function], _Function]:
+    choice = click.Choice(forms)
+    return click.option("--format", "form", type=choice, default=TEXT, help=text)
 
 
 def quiet_option(function: _Function) -> _Function:
@@ -66,12 +76,20 @@ def colour(stream: Any) -> bool:
 
 
 def show(findings: Sequence[Diagnostic], form: str) -> None:
-    """Draw findings: text on stderr, or JSON on stdout."""
-    if form == JSON:
-        click.echo(json.dumps(render.document(findings), indent=2, ensure_ascii=False))
+    """Draw findings: text on stderr, or JSON or SARIF on stdout."""
+    if form in {JSON, SARIF}:
+        document = render.document(findings) if form == JSON else _sarif(findings)
+        click.echo(json.dumps(document, indent=2, ensure_ascii=False))
     elif findings:
         text = render.text(findings, colour=colour(sys.stderr))
         click.echo(text + render.summary(findings), err=True)
+
+
+def _sarif(findings: Sequence[Diagnostic]) -> dict[str, Any]:
+    from envspec import __version__, resources, sarif
+
+    pages = {code: resources.page(code) for code in {d.code for d in findings}}
+    return sarif.document(findings, pages, __version__)
 
 
 @contextmanager
@@ -110,8 +128,10 @@ def stopped(spec: str, form: str) -> NoReturn:
 def asked_form() -> str:
     """The form that the command line asks for, where it has not been read yet."""
     words = sys.argv[1:]
-    asked = f"--format={JSON}" in words or ("--format", JSON) in pairwise(words)
-    return JSON if asked else TEXT
+    for form in (JSON, SARIF):
+        if f"--format={form}" in words or ("--format", form) in pairwise(words):
+            return form
+    return TEXT
 
 
 def _unwritten(spec: Path, error: OSError) -> Diagnostic | None:

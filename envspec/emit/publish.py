@@ -162,30 +162,24 @@ def unbroken() -> Iterator[None]:
         signal.raise_signal(came[0])
 
 
-def write_file(path: Path, text: str, like: os.stat_result | None = None) -> None:
+def write_file(path: Path, text: str) -> None:
     """One file, old or new: written beside, flushed, renamed.
-
-    With ``like`` it has the mode of the file that it replaces, and its owner where that is
-    allowed.
 
     Raises:
         DiagnosticError: E0504 (disk full), E0603.
     """
     with unbroken():
-        _write_file(path, text, like)
+        _write_file(path, text)
 
 
-def _write_file(path: Path, text: str, like: os.stat_result | None) -> None:
+def _write_file(path: Path, text: str) -> None:
     try:
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         os.close(handle)
         temporary = Path(name)
         try:
             _write(temporary, text)
-            if like is not None:
-                with suppress(PermissionError):
-                    os.chown(temporary, like.st_uid, like.st_gid)
-            temporary.chmod(like.st_mode & 0o777 if like is not None else 0o666 & ~_umask())
+            temporary.chmod(0o666 & ~_umask())
             temporary.replace(path)
             _sync(path.parent)
         finally:

@@ -5,7 +5,7 @@ JSON is made from it by ``python -m envspec.facts.compiled`` and carries a check
 was made from. One that does not belong to its TOML (or to its row type) is not read, so an edit
 holds at once and only costs time until the JSON is made again. A test asks for all to be fresh.
 
-The last two fields of a row, its birth certificate, are null where the head of the table gives them.
+The last two fields of a row, its birth certificate, are null where the head of the table has them.
 """
 
 from __future__ import annotations

@@ -35,6 +35,25 @@ def arch(sm: str) -> Arch | None:
     return next((row for row in rows(Arch) if parse_sm(row.sm) == asked), None) if asked else None
 
 
+def closest_arch(sm: str) -> Arch | None:
+    """The known SM, without a suffix, whose number is nearest; of two the older one."""
+    asked = parse_sm(sm)
+    if asked is None:
+        return None
+    number = 10 * asked.major + asked.minor
+    known = [(parse_sm(row.sm), row) for row in rows(Arch)]
+    near = [(abs(10 * sm.major + sm.minor - number), sm, row) for sm, row in known
+            if sm and not sm.suffix and not row.tegra]  # fmt: skip
+    return min(near)[2] if near else None
+
+
+def is_newer_than_known(sm: str) -> bool:
+    """Whether an SM has a higher number than every one in the table."""
+    asked = parse_sm(sm)
+    known = [parse_sm(row.sm) for row in rows(Arch)]
+    return asked is not None and all(asked[:2] > k[:2] for k in known if k)
+
+
 def binary_runs_on(sass: Iterable[str], ptx: Iterable[str] | None, sm: str) -> bool | None:
     """Whether device code runs on a GPU.
 

@@ -161,5 +161,3 @@ def _split(image: str) -> tuple[str, str, str]:
 
 def _key(number: str) -> tuple[int, ...]:
     return version(number) or ()
-
-

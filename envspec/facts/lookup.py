@@ -15,9 +15,11 @@ from envspec.facts.rows import (
     DriverBranch,
     DriverFloor,
     Extension,
+    ExtensionWheel,
     HostCompiler,
     ImportName,
     JaxPlugin,
+    Namesake,
     TensorflowRelease,
     ToolkitDriver,
     TorchBuild,
@@ -125,6 +127,28 @@ def torch_build(
     return best
 
 
+def torch_builds(release: str, machine: str = "x86_64") -> tuple[TorchBuild, ...]:
+    """The row of each build of a torch release that is known, in the order of the table; ``()``
+    where the release is not."""
+    asked = version(release.partition("+")[0])
+    best: dict[str, TorchBuild] = {}
+    for row in rows(TorchBuild) if asked else ():
+        parts = version(row.release)
+        if asked is None or parts is None or asked[: len(parts)] != parts or row.machine != machine:
+            continue
+        known = best.get(row.build)
+        if known is None or len(row.release) > len(known.release):
+            best[row.build] = row
+    return tuple(best.values())
+
+
+def torch_series(machine: str = "x86_64") -> tuple[str, ...]:
+    """The torch series that are known (``2.7``), oldest first."""
+    found = {(parts[0], parts[1]) for row in rows(TorchBuild) if row.machine == machine
+             if (parts := version(row.release)) and len(parts) == 2}  # fmt: skip
+    return tuple(f"{major}.{minor}" for major, minor in sorted(found))
+
+
 def architectures(
     release: str, build: str | None = None, machine: str = "x86_64"
 ) -> tuple[str, ...] | None:
@@ -143,6 +167,27 @@ def pairings(torch: str, package: str | None = None) -> tuple[TorchPairing, ...]
     )
 
 
+def companion(package: str, release: str) -> tuple[TorchPairing, ...]:
+    """Rows about one version of a companion (``torchaudio``, ``2.11.0``): with which torch it
+    goes. A row of a series (``0.24``) holds for its patches; any other names one version."""
+    asked = version(release)
+    found = []
+    for row in rows(TorchPairing):
+        if row.package != package:
+            continue
+        parts = version(row.version)
+        in_series = row.relation == "series" and asked and parts and asked[: len(parts)] == parts
+        if row.version == release or in_series:
+            found.append(row)
+    return tuple(found)
+
+
+def pairs(row: TorchPairing, torch: str) -> bool | None:
+    """Whether a row takes a torch release; None where that is not dotted numbers."""
+    asked = version(torch.partition("+")[0])
+    return _pairs(row, asked) if asked else None
+
+
 def _pairs(row: TorchPairing, asked: tuple[int, ...]) -> bool:
     parts = version(row.torch) or ()
     if row.relation == "at_least":
@@ -155,6 +200,11 @@ def _pairs(row: TorchPairing, asked: tuple[int, ...]) -> bool:
 def jax_plugin(plugin: str) -> JaxPlugin | None:
     """Needs of ``cuda12`` or ``cuda13``."""
     return next((row for row in rows(JaxPlugin) if row.plugin == plugin), None)
+
+
+def jax_plugin_of(extra: str) -> JaxPlugin | None:
+    """The plugin that an extra of ``jax`` brings: ``cuda12`` or ``cuda12-local``."""
+    return next((row for row in rows(JaxPlugin) if extra in row.extras), None)
 
 
 def tensorflow_release(release: str) -> TensorflowRelease | None:
@@ -170,6 +220,51 @@ def extension(name: str) -> Extension | None:
     """What is known about a native extension, by distribution name in any spelling."""
     wanted = re.sub(r"[-_.]+", "-", name).lower()
     return next((row for row in rows(Extension) if row.name == wanted), None)
+
+
+def extension_wheels(name: str, release: str | None = None) -> tuple[ExtensionWheel, ...]:
+    """Prebuilt wheels of an extension, newest release first; ``()`` where none is known."""
+    wanted = re.sub(r"[-_.]+", "-", name).lower()
+    return tuple(
+        row
+        for row in rows(ExtensionWheel)
+        if row.package == wanted and release in {None, row.version}
+    )
+
+
+def wheel_fits(row: ExtensionWheel, torch: TorchBuild, python: str | None = None) -> bool | None:
+    """Whether prebuilt wheels of an extension go with a torch build (and a Python release).
+
+    None where they fit as far as is known, and the table does not tell the rest: the ABI of the
+    torch build, or the Pythons of the wheels.
+    """
+    asked, series = version(torch.release), version(row.torch)
+    if asked is None or series is None or asked[: len(series)] != series:
+        return False
+    if row.machine != torch.machine:
+        return False
+    if row.fits == "major" and torch.cuda and row.build != "cpu":
+        if row.build[2:4] != torch.cuda.partition(".")[0]:
+            return False
+    elif row.build != torch.build:
+        return False
+    known = True
+    if row.cxx11_abis is not None:
+        if torch.cxx11_abi is None:
+            known = False
+        elif str(int(torch.cxx11_abi)) not in row.cxx11_abis:
+            return False
+    if python is not None:
+        if row.python_min is None or row.python_max is None:
+            known = False
+        elif not within(python, row.python_min, row.python_max):
+            return False
+    return known or None
+
+
+def namesake(name: str) -> Namesake | None:
+    """What a normalised name of the default index is instead of the project people mean by it."""
+    return next((row for row in rows(Namesake) if row.name == name), None)
 
 
 def distribution_for_import(name: str) -> ImportName | None:

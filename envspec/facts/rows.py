@@ -183,10 +183,22 @@ class TensorflowRelease(NamedTuple):
 class Extension(NamedTuple):
     """A native extension and what building or running it takes.
 
-    ``distribution`` is ``wheel``, ``sdist`` or ``git``: what its index (or repository) offers.
-    ``wheel_pattern`` names prebuilt wheels elsewhere. ``ram_per_job_gb`` is memory in GB that
-    one compile job takes at ``nvcc_threads``, its default number of threads. ``tool_at_run`` is a
-    compiler that must be in the run-time image.
+    A row holds for releases from ``since`` to ``until``, both included. ``distribution`` is
+    ``wheel``, ``sdist`` or ``git``: what its index (or repository) offers. ``wheel_pattern`` names
+    prebuilt wheels elsewhere. ``ram_per_job_gb`` is memory in GB that one compile job takes at its
+    default of ``nvcc_threads``. ``tool_at_run`` is a compiler that must be in the run-time image.
+
+    How it is built: ``compiles_cuda`` says that its build runs nvcc; where ``asked_by`` names
+    variables (or prefixes that end in ``_``), only when one of them is set. Under a setting of
+    ``skip`` it does not. ``force`` are settings (``NAME=VALUE``) without which the build is another
+    one; ``force_instead`` are settings of which any does as well, and ``force_reason`` says why:
+    ``gpu`` (setup.py looks for a GPU and builds for the CPU without one), ``wheel`` (it downloads
+    a wheel) or ``asked`` (it builds no extension unless told to). ``architectures`` says which SMs
+    a build without a list is for: ``visible`` (those of the GPUs it sees), ``default`` (a list of
+    its own) or ``fixed`` (nothing changes them); ``arch_variable`` takes the list. ``needs`` are
+    packages that its build imports, with ninja where it would use it; ``companions`` are packages
+    that parts of it import at run time. ``modules`` must load. ``same_minor`` says that it refuses
+    an nvcc whose minor is not torch's.
     """
 
     name: str
@@ -196,6 +208,19 @@ class Extension(NamedTuple):
     wheel_pattern: str | None
     build_variables: tuple[str, ...]
     needs: tuple[str, ...]
+    companions: tuple[str, ...] | None
+    modules: tuple[str, ...] | None
+    compiles_cuda: bool
+    asked_by: tuple[str, ...] | None
+    skip: tuple[str, ...] | None
+    force: tuple[str, ...] | None
+    force_instead: tuple[str, ...] | None
+    force_reason: str | None
+    architectures: str | None
+    arch_variable: str | None
+    same_minor: bool | None
+    since: str | None
+    until: str | None
     cuda_min: str | None
     sm_min: str | None
     glibc_min: str | None
@@ -203,6 +228,46 @@ class Extension(NamedTuple):
     nvcc_threads: int | None
     tool_at_run: str | None
     note: str | None
+    source: str
+    as_of: str
+
+
+class ExtensionWheel(NamedTuple):
+    """Prebuilt wheels of a native extension, for one torch series, CUDA and machine.
+
+    ``build`` is the wheel's word for CUDA (``cu12``, ``cu118``, ``cpu``); ``fits`` says which
+    builds of torch it takes: ``major`` (any CUDA of that major) or ``exact``. ``cuda`` is the
+    toolkit it was compiled with. ``cxx11_abis`` are the values of ``_GLIBCXX_USE_CXX11_ABI`` there
+    is a wheel for, None where it is that of the torch it was built with.
+    """
+
+    package: str
+    version: str
+    torch: str
+    build: str
+    machine: str
+    fits: str
+    cuda: str | None
+    cxx11_abis: tuple[str, ...] | None
+    python_min: str | None
+    python_max: str | None
+    note: str | None
+    source: str
+    as_of: str
+
+
+class Namesake(NamedTuple):
+    """A name of the default index that is another project than the one meant.
+
+    ``what`` says what the index has. The one meant is ``distribution`` there, or is installed from
+    its ``repository``.
+    """
+
+    name: str
+    what: str
+    meant: str
+    distribution: str | None
+    repository: str | None
     source: str
     as_of: str
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -52,6 +52,8 @@ _SCHEMAS = {
         _Schema("jax.toml", kinds.JaxPlugin),
         _Schema("tensorflow.toml", kinds.TensorflowRelease),
         _Schema("extensions.toml", kinds.Extension),
+        _Schema("extension_wheels.toml", kinds.ExtensionWheel, keys=5),
+        _Schema("namesakes.toml", kinds.Namesake),
         _Schema("imports.toml", kinds.ImportName),
         _Schema("nixpkgs.json", NixpkgsPin, keys=2),
     )
@@ -68,17 +70,31 @@ def tables() -> tuple[Table, ...]:
     return tuple(_table(kind) for kind in _SCHEMAS)
 
 
-def stale(today: date) -> list[Stale]:
-    """Rows due for review on ``today``, by table and key."""
+def keys(table: str) -> int:
+    """How many of the first fields of a row name it uniquely."""
+    return next(s.keys for s in _SCHEMAS.values() if s.file.partition(".")[0] == table)
+
+
+def stale(today: date, among: Collection[str] | None = None) -> list[Stale]:
+    """Rows due for review on ``today``, by table and key; of all tables, or of those named."""
     found = []
     for kind, schema in _SCHEMAS.items():
+        if among is not None and schema.file.partition(".")[0] not in among:
+            continue
         table = _table(kind)
+        # Days written as YYYY-MM-DD are in order as text.
+        first = type(today).fromordinal(today.toordinal() - table.review_days).isoformat()
         for row in table.rows:
-            age = age_days(row.as_of, today)
-            if age > table.review_days:
-                key = row[: schema.keys]
-                found.append(Stale(table.name, key, row.as_of, age, table.review_days))
-    return sorted(found)
+            if row.as_of < first:
+                age = age_days(row.as_of, today)
+                found.append(
+                    Stale(table.name, row[: schema.keys], row.as_of, age, table.review_days)
+                )
+    return sorted(found, key=_by_table_and_key)
+
+
+def _by_table_and_key(row: Stale) -> tuple[str, tuple[str, ...]]:
+    return row.table, row.key
 
 
 def age_days(as_of: str, today: date) -> int:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 
-_VERSION = re.compile(r"\d+(?:\.\d+)*", re.ASCII)
+# No number of a real version has more digits, and Python refuses to read numbers without end.
+_VERSION = re.compile(r"\d{1,18}(?:\.\d{1,18})*", re.ASCII)
 
 
 def version(text: str) -> tuple[int, ...] | None:
@@ -22,6 +23,19 @@ def at_least(found: str, wanted: str) -> bool | None:
         return None
     width = max(len(a), len(b))
     return a + (0,) * (width - len(a)) >= b + (0,) * (width - len(b))
+
+
+def older(found: str, wanted: str) -> bool:
+    """Whether ``found`` is certainly older: only the numbers that both state are compared, so a
+    driver branch (``525``) is not older than one of its own drivers (``525.60.13``)."""
+    a, b = version(found), version(wanted)
+    return a is not None and b is not None and a[: len(b)] < b[: len(a)]
+
+
+def differs(stated: str, actual: str) -> bool:
+    """Whether ``stated`` (``9.10``) is certainly not a beginning of ``actual`` (``9.10.2.21``)."""
+    a, b = version(stated), version(actual)
+    return a is not None and b is not None and a[: len(b)] != b[: len(a)]
 
 
 def within(asked: str, first: str, last: str | None) -> bool:

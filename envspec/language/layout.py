@@ -6,11 +6,11 @@ so has a statement of a later version. Only blanks and newlines change:
 - Two spaces a block level. A statement and a closing brace stand on lines of their own, so a block
   on one line is spread; a block that holds nothing at all is `{}`.
 - Columns line up within a run: consecutive lines of one block, or consecutive statements of the
-  same word at the top. A blank line or a block ends a run, a line of comment does not. Columns
-  are: the first word; the one value that follows it; and what comes last, which is `from INDEX`,
-  `because "REASON"`, or the string after a name (`index NAME "URL"`). A line of more values than
-  that is a list, and has no columns after its first word. A cell wider than `CELL` stands out of
-  line alone and pushes nothing.
+  same word at the top. A blank line or a block ends a run, a line of comment does not. The columns
+  are the first word, the values after it, and the clauses at the end: `from INDEX` or `for INDEX`,
+  and `because "REASON"`. The string after a name stands where clauses do (`index NAME "URL"`).
+  A cell wider than `CELL` has no part in this, nor has what follows it on its line, so that one
+  long name pushes nothing to the right.
 - A comment keeps its place: a line of its own, at the indentation of its block, or the end of the
   line it follows, two spaces after it and in a column with the others of its run.
 - Blank lines stay where they were, one at most; none at either end of a file or block. At the top
@@ -27,7 +27,8 @@ from typing import NamedTuple
 from unicodedata import ucd_3_2_0 as characters
 
 from envspec.diagnostics import DiagnosticError
-from envspec.language.parse import MAX_BYTES, parse
+from envspec.language.limits import MAX_BYTES
+from envspec.language.parse import parse
 from envspec.language.syntax import STRING, WORD, Statement, Value
 from envspec.source import SourceFile, Span
 
@@ -37,6 +38,7 @@ CELL = 32
 REMARK = 56
 """The same for a whole line and the comment at its end."""
 
+_CLAUSES = {"because": STRING, "from": WORD, "for": WORD}
 # What lies between two values of the tree: blanks, and these.
 _MARK = re.compile(r"#[^\n]*|[{}\n]")
 
@@ -293,10 +295,10 @@ def _cells(line: _Line) -> _Cells:
         body, rest = texts[1:end], " ".join(texts[end:])
         if len(body) == 2 and values[1].kind == WORD and values[2].kind == STRING:
             cells = (texts[0], body[0], " ".join(texts[2:]))
-        elif len(body) > 1:
-            cells = (texts[0], " ".join(texts[1:]))
+        elif rest:
+            cells = (texts[0], " ".join(body), rest)
         else:
-            cells = (texts[0], *body) if not rest else (texts[0], *(body or [""]), rest)
+            cells = (texts[0], " ".join(body)) if body else (texts[0],)
     widths = tuple(map(_width, cells))
     for i, width in enumerate(widths[:-1]):
         if width > CELL:
@@ -306,16 +308,17 @@ def _cells(line: _Line) -> _Cells:
 
 
 def _clauses(values: list[Value]) -> int:
-    """Where `[from WORD] [because "STRING"]` begins, which may end any statement."""
+    """Where the clauses begin that may end any statement; the number of values if there are none.
+
+    No table of statements is asked: these few are clauses in the whole language.
+    """
     end = len(values)
-    for word, kind in (("because", STRING), ("from", WORD)):
-        if (
-            end >= 3
-            and values[end - 1].kind == kind
-            and values[end - 2].kind == WORD
-            and values[end - 2].text == word
-        ):
-            end -= 2
+    left = dict(_CLAUSES)
+    while end >= 3:
+        lead, last = values[end - 2 : end]
+        if lead.kind != WORD or left.pop(lead.text, "") != last.kind:
+            break
+        end -= 2
     return end
 
 

@@ -15,6 +15,12 @@ from lark import Lark, Token, Transformer, UnexpectedInput
 
 from envspec import resources
 from envspec.diagnostics import Diagnostic, DiagnosticError, Label, in_order
+from envspec.language.limits import (
+    FORBIDDEN,
+    MAX_STATEMENTS,
+    check_count,
+    check_size,
+)
 from envspec.language.syntax import (
     ASSIGNMENT,
     MAX_FINDINGS,
@@ -23,18 +29,8 @@ from envspec.language.syntax import (
     Statement,
     Value,
 )
-from envspec.source import UNSEEN, SourceFile, Span
+from envspec.source import SourceFile, Span
 
-MAX_BYTES = 1 << 20
-MAX_STATEMENTS = 10_000
-
-# Control characters other than tab and newline, characters that show nothing (they can hide data,
-# or make a line read as something else), and every blank that is neither space, tab nor newline.
-_FORBIDDEN = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\xa0\xad\u061c\u1680\u180e\u2000-\u200f\u2028-\u202f"
-    "\u205f-\u206f\u3000\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff"
-    f"{UNSEEN}]|\r(?!\n)"
-)
 _ESCAPE = re.compile(r"\\(.)")
 # A line that begins with anything but a comment or a closing brace begins a statement.
 _BEGINS = re.compile(r"^[ \t]*[^\s#}]", re.MULTILINE)
@@ -83,16 +79,16 @@ def parse(source: SourceFile) -> tuple[Statement, ...]:
         DiagnosticError: E0101 (unexpected text), E0102 (forbidden character), E0103 (string not
             closed), E0104 (block not closed), E0105 (too large); all of them at once.
     """
-    _check_size(source)
-    bad = [_forbidden(source, m) for m in islice(_FORBIDDEN.finditer(source.text), MAX_FINDINGS)]
+    check_size(source)
+    bad = [_forbidden(source, m) for m in islice(FORBIDDEN.finditer(source.text), MAX_FINDINGS)]
     # Parsing half a million lines would take a minute; counting them takes nothing.
     many = sum(1 for _ in _BEGINS.finditer(source.text))
     if bad:
         # What is wrong besides is told as well: a letter in place of each such character keeps
         # every place and the shape.
-        plain = _FORBIDDEN.sub("x", source.text) + "\n" if many <= MAX_STATEMENTS else ""
+        plain = FORBIDDEN.sub("x", source.text) + "\n" if many <= MAX_STATEMENTS else ""
         raise DiagnosticError(in_order([*bad, *_explain_all(source, plain)])[:MAX_FINDINGS])
-    _check_count(source, many)
+    check_count(source, many)
     text = source.text if source.text.endswith("\n") else source.text + "\n"
     errors: list[Diagnostic] = []
     try:
@@ -103,35 +99,8 @@ def parse(source: SourceFile) -> tuple[Statement, ...]:
     statements = tuple(_statement(item, source, errors) for item in items)
     if errors:
         raise DiagnosticError(in_order(errors)[:MAX_FINDINGS])
-    _check_count(source, sum(_count(s) for s in statements))
+    check_count(source, sum(_count(s) for s in statements))
     return statements
-
-
-def _check_count(source: SourceFile, count: int) -> None:
-    if count > MAX_STATEMENTS:
-        raise DiagnosticError.of(
-            "E0105",
-            f"the spec has {count:,} statements, the limit is {MAX_STATEMENTS:,}",
-            source=source,
-            span=Span(0, 0),
-            hint="one spec describes one environment; split the project",
-        )
-
-
-def _check_size(source: SourceFile) -> None:
-    size = len(source.text)
-    if size > MAX_BYTES or (not source.text.isascii() and _bytes(source.text) > MAX_BYTES):
-        raise DiagnosticError.of(
-            "E0105",
-            f"the spec is larger than {MAX_BYTES:,} bytes",
-            source=SourceFile(source.name, source.text[:200]),
-            span=Span(0, 0),
-            hint="a spec names files, it does not contain them",
-        )
-
-
-def _bytes(text: str) -> int:
-    return len(text.encode("utf-8", "surrogatepass"))
 
 
 def _count(statement: Statement) -> int:

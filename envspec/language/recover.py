@@ -34,7 +34,9 @@ def readable(
             statements = parse(SourceFile(source.name, text))
         except DiagnosticError:
             continue
-        unread = [_around(source, statements, line) for line in lines]
+        comments = (n for n in lines if source.line(n).lstrip(" \t").startswith("#"))
+        said = sorted(set(lines).difference(comments))
+        unread = [_around(source, statements, line) for line in said]
         return None if None in unread else (statements, frozenset(w for w in unread if w))
     return None
 

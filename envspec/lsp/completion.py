@@ -39,9 +39,7 @@ class Proposal(NamedTuple):
     span: Span
 
 
-def completions(
-    tree: Tree, offset: int, locked: dict[str, str] | None = None
-) -> list[Proposal]:
+def completions(tree: Tree, offset: int, locked: dict[str, str] | None = None) -> list[Proposal]:
     """What may stand at an offset, the likeliest first."""
     cursor = tree.cursor(offset)
     if cursor.kind in {"comment", STRING} or (cursor.kind == ASSIGNMENT and "=" in cursor.before):
@@ -168,9 +166,7 @@ def _next(form: Form, given: list[Value]) -> Iterator[tuple[Param, str]]:
             return
 
 
-def _for(
-    param: Param, word: Word, tree: Tree, cursor: Cursor, view: View
-) -> Iterator[Offer]:
+def _for(param: Param, word: Word, tree: Tree, cursor: Cursor, view: View) -> Iterator[Offer]:
     """Good values for one value of a statement."""
     yield from (Offer(text, param.shape.noun) for text in param.shape.words)
     key = (word.inside, word.word, param.key)

@@ -15,12 +15,17 @@ from envspec.lsp.tree import Tree
 from envspec.rules.view import View
 from envspec.source import SourceFile
 
+USUAL = "linux/amd64"
+"""The platform that facts are shown for while the spec names none."""
+
 
 def view(tree: Tree, locked: Mapping[str, str] | None = None) -> View:
     """What the facts are asked with. What is wrong in the spec is not there; nothing is reported,
     and the locked versions count whether or not the lock is fresh."""
     source = SourceFile("spec.env", tree.text)
     spec, _ = resolve_all(tree.statements, source)
+    if not spec.platform.os_arch:
+        spec = spec._replace(platform=spec.platform._replace(os_arch=USUAL))
     return View(spec, source, locked)
 
 

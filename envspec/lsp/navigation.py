@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 from envspec.language.syntax import WORD, Statement, Value
@@ -10,6 +11,7 @@ from envspec.language.values import NAME, VARIABLE, Shape, normalise
 from envspec.lsp.tree import Tree
 from envspec.source import Span
 
+PACKAGE = "package"
 DECLARED = ("index", "secret", "extension", "step", "asset", "service", "entry", "mirror")
 """Statements of the top level whose first value names them."""
 _RENAMED = {
@@ -26,8 +28,8 @@ _USES = {
     ("entry", "asset"): "asset",
     ("entry", "secret"): "secret",
     ("asset", "secret"): "secret",
+    ("extension", "needs"): PACKAGE,
 }
-_RUNGS = {"c1": ("c1",), "c3": ("c3",), "c4": ("c4",)}
 
 
 class Site(NamedTuple):
@@ -63,12 +65,11 @@ def definitions(tree: Tree, offset: int) -> list[Site]:
     statement, around, _ = found
     if [s.keyword.text for s in around] != ["claims"]:
         return []
-    levels = _RUNGS.get(statement.keyword.text, ())
     entries = (s for s in tree.statements if s.keyword.text == "entry" and len(s.values) > 1)
     return [
         Site("entry", e.values[1].text, e.values[1].span, e.span, declares=True)
         for e in entries
-        if any(_level(line) in levels for line in e.block or ())
+        if any(_level(line) == statement.keyword.text for line in e.block or ())
     ]
 
 
@@ -90,30 +91,30 @@ def _sites(tree: Tree) -> Iterator[Site]:
         word = statement.keyword.text
         owner = around[-1].keyword.text if around else ""
         values = statement.values
-        if not around and word in DECLARED and len(values) > 1 and values[1].kind == WORD:
-            yield _site("package" if word == "extension" else word, values[1], statement, declares=True)
+        words = [v for v in values[1:] if v.kind == WORD]
+        if not around and word in DECLARED and values[1:] and values[1].kind == WORD:
+            kind = PACKAGE if word == "extension" else word
+            yield _site(kind, values[1], statement, declares=True)
         elif owner == "packages" and statement.keyword.kind == WORD:
             yield _package(statement)
         elif (owner, word) in _USES:
-            kind = _USES[owner, word]
-            yield from (_site(kind, v, statement, declares=False) for v in values[1:] if v.kind == WORD)
-        elif (owner, word) == ("extension", "needs"):
-            yield from (_site("package", v, statement, declares=False) for v in values[1:])
-        for before, value in zip(values, values[1:], strict=False):
+            yield from (_site(_USES[owner, word], v, statement, declares=False) for v in words)
+        for before, value in pairwise(values):
             leads = before.kind == WORD and before.text in {"from", "for"}
             if leads and value.kind == WORD and before is not statement.keyword:
                 yield _site("index", value, statement, declares=False)
 
 
 def _site(kind: str, value: Value, statement: Statement, *, declares: bool) -> Site:
-    name = normalise(value.text) if kind == "package" else value.text
+    name = normalise(value.text) if kind == PACKAGE else value.text
     return Site(kind, name, value.span, statement.span, declares)
 
 
 def _package(line: Statement) -> Site:
     name = line.keyword.text.partition("[")[0]
     start = line.keyword.span.start
-    return Site("package", normalise(name), Span(start, start + len(name)), line.span, declares=True)
+    span = Span(start, start + len(name))
+    return Site(PACKAGE, normalise(name), span, line.span, declares=True)
 
 
 def _level(line: Statement) -> str:

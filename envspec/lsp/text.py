@@ -1,6 +1,6 @@
-"""The text of an open document, and its places as the protocol counts them. Pure.
+r"""The text of an open document, and its places as the protocol counts them. Pure.
 
-A line of the protocol ends with ``\\n``, ``\\r\\n`` or ``\\r`` and with nothing else, whatever
+A line of the protocol ends with ``\n``, ``\r\n`` or ``\r`` and with nothing else, whatever
 `str.splitlines` thinks of form feeds and line separators: a client that counts otherwise would
 edit another line than the one it shows.
 """

@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import islice
 from typing import NamedTuple
 
-from envspec.language.parse import MAX_BYTES
+from envspec.language.limits import MAX_BYTES
 from envspec.language.statements import words_in
 from envspec.language.syntax import ASSIGNMENT, STRING, WORD, Statement, Value
 from envspec.source import Span
@@ -194,9 +194,7 @@ class _Walk:
 
     def _close(self, offset: int) -> None:
         frame = self.frames.pop()
-        statement = Statement(
-            tuple(frame.values), tuple(frame.inside), Span(frame.start, offset)
-        )
+        statement = Statement(tuple(frame.values), tuple(frame.inside), Span(frame.start, offset))
         self.frames[-1].inside.append(statement)
 
     def _dedent(self, value: Value) -> None:

@@ -6,7 +6,7 @@ phase is asked what it can say of the parts that are right.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,77 +17,106 @@ from envspec.language.parse import parse
 from envspec.language.resolve import resolve_all
 from envspec.language.syntax import Statement
 from envspec.lock import file as lock_file
-from envspec.pipeline import load, partial
+from envspec.lock.model import Lock
+from envspec.model import Spec
+from envspec.pipeline import load, partial, scripts
 from envspec.source import SourceFile
+
+Check = Callable[[SourceFile], tuple[Diagnostic, ...]]
+Look = Callable[[Spec], tuple[Diagnostic, ...]]
 
 
 class Checked(NamedTuple):
-    """A spec, as far as it could be read, and every finding about it and its lock."""
+    """A spec, as far as it could be read, and every finding about it and what lies beside it.
+    ``again`` checks another text in its place."""
 
     path: Path
     source: SourceFile
     findings: tuple[Diagnostic, ...]
+    again: Check
 
 
-def check(path: Path, data: bytes | None = None) -> Checked:
-    """Read a spec and the lock beside it, and check both. ``data`` stands for the spec's file,
-    which is then not read. What cannot be read is a finding too."""
+def check(path: Path, data: bytes | None = None, *, alone: bool = False) -> Checked:
+    """Read a spec, its lock and its scripts, and check them. What cannot be read is a finding too.
+
+    ``data`` stands for the spec's file, which is then not read. ``alone`` says that nothing lies
+    beside it: the path is only a name.
+    """
     try:
         source = load.read_spec(path) if data is None else load.spec_text(path, data)
     except DiagnosticError as error:
-        return Checked(path, SourceFile(str(path), ""), error.diagnostics)
-    lock, unreadable = lock_beside(path)
-    return Checked(path, source, in_order((*of_text(source, lock), *unreadable)))
+        return Checked(path, SourceFile(str(path), ""), error.diagnostics, of_text)
+    again = of_text if alone else _beside(path)
+    return Checked(path, source, again(source), again)
 
 
-def lock_beside(path: Path) -> tuple[SourceFile | None, tuple[Diagnostic, ...]]:
-    """The text of the lock beside a spec, where there is one, and why it cannot be read."""
+def _beside(path: Path) -> Check:
+    """How a text is checked that lies at a path: the lock is read once, here."""
+    lock: SourceFile | None = None
+    unreadable: tuple[Diagnostic, ...] = ()
     try:
-        return load.lock_text(path), ()
+        lock = load.lock_text(path)
     except DiagnosticError as error:
-        return None, error.diagnostics
+        unreadable = error.diagnostics
+
+    def check_text(source: SourceFile) -> tuple[Diagnostic, ...]:
+        def look(spec: Spec) -> tuple[Diagnostic, ...]:
+            return scripts.read(spec, source, path.parent)[1]
+
+        return in_order((*of_text(source, lock, look), *unreadable))
+
+    return check_text
 
 
-def of_text(source: SourceFile, lock: SourceFile | None = None) -> tuple[Diagnostic, ...]:
-    """Findings about the text of a spec, by place. Pure."""
+def of_text(
+    source: SourceFile, lock: SourceFile | None = None, look: Look | None = None
+) -> tuple[Diagnostic, ...]:
+    """Findings about the text of a spec, by place. Pure but for ``look``, which is asked what else
+    there is to say of a spec that is whole."""
     try:
         statements = parse(source)
     except DiagnosticError as error:
         shape = error.diagnostics
         rest = recover.readable(source, shape)
-        more = of_statements(source, rest[0], lock, unread=rest[1]) if rest else ()
+        more = of_statements(source, rest[0], lock, look, unread=rest[1]) if rest else ()
         return in_order((*shape, *more))
-    return of_statements(source, statements, lock)
+    return of_statements(source, statements, lock, look)
 
 
 def of_statements(
     source: SourceFile,
     statements: Sequence[Statement],
     lock: SourceFile | None = None,
+    look: Look | None = None,
     *,
     unread: frozenset[str] = frozenset(),
 ) -> tuple[Diagnostic, ...]:
-    """Findings about the statements of a spec, by place. Pure.
+    """Findings about the statements of a spec, by place. Pure but for ``look``.
 
     ``lock`` is the text of its lock. ``unread`` are words at the top level whose statements were
     read in part; see `envspec.language.recover`.
     """
     spec, wrong = resolve_all(tuple(statements), source)
+    locked, about_lock = _read(lock)
     if wrong or unread:
-        wrong = recover.certain(statements, wrong, unread)
+        if unread:
+            wrong = recover.certain(statements, wrong, unread)
         more = partial.check(spec, source, statements, wrong, unread)
-        return in_order((*wrong, *more))
-    loaded = load.Loaded(Path(source.name), source, spec)
-    locked: dict[str, str] = {}
-    about_lock: tuple[Diagnostic, ...] = ()
-    if lock is not None:
-        try:
-            read = lock_file.loads(lock.text, lock)
-        except DiagnosticError as error:
-            about_lock = error.diagnostics
-        else:
-            stale = load.staleness(loaded, read)
+        return in_order((*wrong, *more, *about_lock))
+    if locked is not None:
+        stale = load.staleness(load.Loaded(Path(source.name), source, spec), locked)
+        if stale is not None:
             # Nothing is wrong in the spec: what stops `compile` is a warning here.
-            about_lock = () if stale is None else (stale._replace(severity=WARNING),)
-            locked = {} if stale else load.versions(read)
-    return in_order((*rules.check(spec, source, locked), *about_lock))
+            about_lock = (stale._replace(severity=WARNING),)
+            locked = None
+    beside = look(spec) if look else ()
+    return in_order((*rules.check(spec, source, load.versions(locked)), *about_lock, *beside))
+
+
+def _read(lock: SourceFile | None) -> tuple[Lock | None, tuple[Diagnostic, ...]]:
+    if lock is None:
+        return None, ()
+    try:
+        return lock_file.loads(lock.text, lock), ()
+    except DiagnosticError as error:
+        return None, error.diagnostics

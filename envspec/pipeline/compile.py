@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,12 +11,11 @@ from envspec.emit import publish
 from envspec.emit.outputs import MANIFEST, outputs
 from envspec.facts.nixpkgs import nixpkgs
 from envspec.lock.model import Lock
+from envspec.pipeline import scripts
 from envspec.pipeline.load import Loaded
 from envspec.placing import placed
 from envspec.plan.lower import lower
 from envspec.plan.model import Plan
-
-MAX_SCRIPT = 1 << 20
 
 
 class Compiled(NamedTuple):
@@ -34,9 +32,11 @@ def compiled(loaded: Loaded, lock: Lock, lock_text: str) -> Compiled:
     Raises:
         DiagnosticError: E0207 (a script is not there), E0603.
     """
-    scripts = _scripts(loaded)
+    found, missing = scripts.read(loaded.spec, loaded.source, loaded.path.parent)
+    if missing:
+        raise DiagnosticError(missing)
     with placed(loaded.source, loaded.home):
-        plan = lower(loaded.spec, lock, scripts, nixpkgs(), loaded.source)
+        plan = lower(loaded.spec, lock, found, nixpkgs(), loaded.source)
         files = outputs(plan, loaded.source.text, lock_text)
     return Compiled(plan, files, lock_text)
 
@@ -73,34 +73,3 @@ def _past_names(folder: Path) -> frozenset[str]:
         return frozenset(str(name) for name in data["files"])
     except (OSError, ValueError, KeyError, TypeError):
         return frozenset()
-
-
-def _scripts(loaded: Loaded) -> Mapping[str, bytes]:
-    scripts: dict[str, bytes] = {}
-    root = loaded.path.parent.resolve()
-    for entry in loaded.spec.entries:
-        if not entry.script or entry.script in scripts:
-            continue
-        path = (root / entry.script).resolve()
-        try:
-            if not path.is_relative_to(root) or not path.is_file():
-                raise FileNotFoundError
-            scripts[entry.script] = path.read_bytes()
-        except OSError:
-            raise DiagnosticError.of(
-                "E0207",
-                f"there is no file `{entry.script}` beside the spec",
-                source=loaded.source,
-                span=entry.span,
-                label="this entry runs it",
-                hint="a script is a file in the spec's folder or below, not a link out of it",
-            ) from None
-        if len(scripts[entry.script]) > MAX_SCRIPT:
-            raise DiagnosticError.of(
-                "E0207",
-                f"`{entry.script}` is larger than 1 MiB",
-                source=loaded.source,
-                span=entry.span,
-                hint="data belongs into the source archive",
-            )
-    return scripts

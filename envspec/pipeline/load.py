@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from envspec import rules
 from envspec.diagnostics import Diagnostic, DiagnosticError, Label, has_errors
 from envspec.emit import publish
-from envspec.language.parse import MAX_BYTES, parse
+from envspec.language.limits import MAX_BYTES
+from envspec.language.parse import parse
 from envspec.language.resolve import resolve
 from envspec.lock import file as lock_file
 from envspec.lock.inputs import difference

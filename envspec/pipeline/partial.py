@@ -79,7 +79,8 @@ def check(
         if kept is None:
             closed.add(field)
         else:
-            without = without._replace(**{field: kept})
+            change: dict[str, Any] = {field: kept}
+            without = without._replace(**change)
     first = _findings(without, closed, source)
     second = first if without is spec else _findings(spec, closed, source)
     return tuple(d for key, d in first.items() if key in second)

@@ -58,30 +58,27 @@ def judge(tag: str) -> tuple[tuple[str, ...], str, str]:
         return (f"there is no CUDA {asked}",), "write the version of a toolkit that there is", ""
     if images.is_newer_than_known(number):
         return (), "", ""
-    reasons, choices = _parts(parts)
+    reasons, choices = _parts(tag, parts)
     if not reasons:
         return (), "", ""
     best = choices[-1]
     if not best.flavour or not best.distro:
-        whole = best._replace(flavour=best.flavour or "FLAVOUR", distro=best.distro or "DISTRO")
-        return reasons, f"write `{whole.text}`: {_missing(best)}", ""
+        return reasons, f"write the tag in full, such as `{_filled(best).text}`", ""
     if images.distro_fits(best.number, best.distro) is False:
-        return reasons, f"take another distribution, or CUDA {_range(best.distro)}", ""
+        return reasons, f"take another distribution, or CUDA {images.distro_range(best.distro)}", ""
     return reasons, f"did you mean `{best.text}`?", best.text if len(choices) == 1 else ""
 
 
-def _parts(parts: CudaTag) -> tuple[tuple[str, ...], list[CudaTag]]:
+def _parts(tag: str, parts: CudaTag) -> tuple[tuple[str, ...], list[CudaTag]]:
     """What is wrong with the parts, and the tags that could be meant, oldest first."""
     reasons = []
     numbers: tuple[str, ...] = (parts.number,)
     if len(version(parts.number) or ()) == 2:
-        known = images.patch_levels(parts.number)
-        if not known:
+        numbers = images.patch_levels(parts.number)
+        if not numbers:
             return (), []
-        numbers = known
-        reasons.append(
-            f"tags name the patch level, and those of CUDA {parts.number} are {', '.join(known)}"
-        )
+        said = ", ".join(numbers)
+        reasons.append(f"tags name the patch level (known of CUDA {parts.number}: {said})")
     choices = []
     for number in numbers:
         label = lookup.cudnn_label(number) if parts.cudnn else ""
@@ -90,10 +87,13 @@ def _parts(parts: CudaTag) -> tuple[tuple[str, ...], list[CudaTag]]:
     if parts.cudnn != last.cudnn:
         reasons.append(f"the tags of CUDA {last.number} write cuDNN as `{last.cudnn}`")
     if images.distro_fits(last.number, last.distro) is False:
-        reasons.append(f"images of `{last.distro}` are there for CUDA {_range(last.distro)}")
+        known = images.distro_range(last.distro)
+        reasons.append(f"images of `{last.distro}` are there for CUDA {known}")
     major = (version(parts.number) or (0,))[0]
     if major >= 12 and not (last.flavour and last.distro):
         reasons.append(f"it leaves out {_missing(last)}")
+    if not reasons and parts.text != tag:
+        reasons.append("tags are VERSION, cuDNN, flavour and distribution, in this order")
     return tuple(reasons), choices
 
 
@@ -102,12 +102,14 @@ def _missing(parts: CudaTag) -> str:
     if not parts.flavour:
         said.append("the flavour (`base`, `runtime` or `devel`)")
     if not parts.distro:
-        said.append("the distribution (`ubuntu22.04`)")
+        said.append("the distribution")
     return " and ".join(said)
 
 
-def _range(distro: str) -> str:
-    return images.distro_range(distro)
+def _filled(parts: CudaTag) -> CudaTag:
+    fitting = (d for d in ("ubuntu22.04", "ubuntu20.04") if images.distro_fits(parts.number, d))
+    distro = parts.distro or next(fitting, "ubuntu22.04")
+    return parts._replace(flavour=parts.flavour or "base", distro=distro)
 
 
 def _fix(source: SourceFile, span: Span, tag: str, mended: str) -> Fix | None:

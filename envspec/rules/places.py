@@ -26,7 +26,8 @@ def line_of(source: SourceFile, block: Span, word: str) -> Span:
     match = _line(source, block, word)
     if match is None:
         return block
-    return Span(block.start + match.end(1) - len(match[0].lstrip("{ \t\n")), block.start + match.end(1))
+    end = block.start + match.end(1)
+    return Span(end - len(match[0].lstrip("{ \t\n")), end)
 
 
 def add_after(source: SourceFile, block: Span, word: str, line: str) -> Edit | None:

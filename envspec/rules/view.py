@@ -109,6 +109,11 @@ class View:
         if alias in {"", "pypi"}:
             row = lookup.torch_build(torch.public, None, self.machine)
             return row.build if row else ""
+        return self.build_of_index(alias)
+
+    def build_of_index(self, alias: str) -> str:
+        """The build of torch that an index serves, by its alias or its address; ``""`` where
+        neither tells."""
         url = next((i.url for i in self.spec.indexes if i.name == alias), "")
         match = _BUILD.fullmatch(alias) or _BUILD.fullmatch(url)
         return match[1] if match else ""

@@ -109,8 +109,7 @@ def _made(release: str, build: str, machine: str) -> tuple[Torch, ...]:
     if row is None or row.cuda is None:
         return ()
     parts, cuda = version(release), version(row.cuda)
-    assert parts and cuda, "versions of the tables are dotted numbers"
-    return (Torch(release, parts, build, row.cuda, cuda, row),)
+    return (Torch(release, parts, build, row.cuda, cuda, row),) if parts and cuda else ()
 
 
 @cache

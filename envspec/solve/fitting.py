@@ -11,7 +11,8 @@ from functools import cache
 from envspec.facts import lookup
 from envspec.facts.device_code import arch, binary_runs_on, parse_sm, torch_runs_on
 from envspec.facts.rows import TorchBuild
-from envspec.facts.versions import at_least, version
+from envspec.facts.tables import rows
+from envspec.facts.versions import at_least, older, version
 
 Answer = bool | None
 
@@ -34,11 +35,31 @@ def both(*answers: Answer) -> Answer:
 def covers(row: TorchBuild, sm: str) -> Answer:
     """Whether a build has code for a GPU.
 
-    Where its architectures were not read, its toolkit still tells for which GPUs it has none.
+    Where its architectures were not read, there is still code it cannot have: for GPUs that its
+    toolkit does not compile for, and for GPUs older than all that the same build of the release
+    before had code for. Architectures are dropped for good.
     """
     if row.architectures is not None:
         return torch_runs_on(row, sm)
-    return False if row.cuda and compiles_for(row.cuda, sm) is False else None
+    if row.cuda and compiles_for(row.cuda, sm) is False:
+        return False
+    oldest, asked = _oldest_before(row), parse_sm(sm)
+    return False if oldest and asked and asked[:2] < oldest else None
+
+
+def _oldest_before(row: TorchBuild) -> tuple[int, int] | None:
+    """The oldest architecture of the same build in the newest earlier release that was read."""
+    at = version(row.release) or ()
+    earlier = [
+        (version(other.release) or (), other.architectures)
+        for other in rows(TorchBuild)
+        if (other.build, other.machine) == (row.build, row.machine) and other.architectures
+    ]
+    before = [one for one in earlier if one[0][:2] < at[:2]]
+    if not before:
+        return None
+    sms = [parse_sm(name) for name in max(before)[1] or ()]
+    return min(sm[:2] for sm in sms if sm)
 
 
 @cache
@@ -84,8 +105,9 @@ def needed_driver(row: TorchBuild, gpus: tuple[str, ...]) -> str:
 
 
 def new_enough(driver: str, wanted: str) -> Answer:
-    """Whether a driver is at least the one that is wanted."""
-    return at_least(driver, wanted) if wanted else None
+    """Whether a driver is at least the one that is wanted. A branch (``525``) is as good as its
+    drivers (``525.60.13``)."""
+    return not older(driver, wanted) if wanted else None
 
 
 def python_fits(found: str, lowest: str, highest: str) -> Answer:

@@ -1,13 +1,13 @@
 """The spec as a problem: statements, what there is to choose from, and what has to hold.
 
 Everything that the spec states is a statement that can be taken away, so the same problem
-answers which statements conflict. That the spec has torch at all, or a CUDA accelerator, is not.
+answers which statements conflict. Its platform and that it has torch at all are given.
 Taking a statement away never adds a condition.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from envspec.model import Extension, Package, Spec
@@ -15,12 +15,11 @@ from envspec.solve import candidates as known
 from envspec.solve import fitting
 from envspec.solve.candidates import Candidate, Torch
 from envspec.solve.fitting import Answer
-from envspec.solve.specifiers import exact
+from envspec.solve.open import COMPANIONS, TORCH, exact, package
 from envspec.solve.values import Statement
 from envspec.source import SourceFile, Span
 
-TORCH, TOOLKIT, TENSORFLOW = "torch", "toolkit", "tensorflow"
-COMPANIONS = ("torchvision", "torchaudio", "xformers", "vllm")
+TOOLKIT, TENSORFLOW = "toolkit", "tensorflow"
 INCOMPLETE = ("xformers", "vllm")
 """Companions of which the tables know some releases only."""
 
@@ -55,6 +54,11 @@ class Problem(NamedTuple):
     pairs: tuple[Pair, ...]
 
     @property
+    def machine(self) -> str:
+        """The processor, as the tables name it."""
+        return fitting.machine(self.spec.platform.os_arch)
+
+    @property
     def keys(self) -> frozenset[str]:
         """Every statement."""
         return frozenset(s.key for s in self.statements)
@@ -64,9 +68,10 @@ class Problem(NamedTuple):
         return next(s for s in self.statements if s.key == key)
 
 
-def package(spec: Spec, name: str) -> Package | None:
-    """A package of the spec by name."""
-    return next((p for p in spec.packages if p.name == name), None)
+def natives(spec: Spec) -> tuple[Package | Extension, ...]:
+    """Packages and extensions of a spec."""
+    both: list[Package | Extension] = [*spec.packages, *spec.extensions]
+    return tuple(both)
 
 
 def index_build(spec: Spec, item: Package | Extension) -> str:
@@ -75,7 +80,7 @@ def index_build(spec: Spec, item: Package | Extension) -> str:
     return fitting.build_of_index(item.index, url) if item.index else ""
 
 
-def order(toolkit: str) -> Callable[[Torch], tuple[Any, ...]]:
+def in_order(builds: Iterable[Torch], toolkit: str) -> tuple[Torch, ...]:
     """Best first: a build of the stated toolkit's X.Y, a stable build, the newest release, the
     build that the default index serves, the newest CUDA."""
 
@@ -83,22 +88,21 @@ def order(toolkit: str) -> Callable[[Torch], tuple[Any, ...]]:
         elsewhere = bool(toolkit) and fitting.starts(toolkit, torch.cuda) is not True
         newest = tuple(-n for n in torch.parts)
         cuda = tuple(-n for n in torch.cuda_parts)
-        return elsewhere, torch.experimental, newest, not torch.row.default, cuda, torch.row.machine
+        return elsewhere, torch.experimental, newest, not torch.row.default, cuda
 
-    return rank
+    return tuple(sorted(builds, key=rank))
 
 
-def problem(spec: Spec, source: SourceFile) -> Problem:
-    """The problem of a spec whose accelerator is CUDA."""
-    from envspec.solve.limits import limits  # noqa: PLC0415 - the two know each other
-
+def choices(spec: Spec, source: SourceFile) -> Problem:
+    """The problem of a spec whose accelerator is CUDA, without its conditions."""
     torch = package(spec, TORCH)
     found: dict[str, tuple[Candidate, ...]] = {}
     owners: dict[str, str] = {}
     if torch is not None:
         stated = exact(torch.specifier).partition("+")[0]
-        rank = order(spec.accelerator.toolkit)
-        found[TORCH] = tuple(sorted(known.torches(stated), key=rank))
+        machine = fitting.machine(spec.platform.os_arch)
+        builds = (t for t in known.torches(stated) if t.row.machine == machine)
+        found[TORCH] = in_order(builds, spec.accelerator.toolkit)
         for name in COMPANIONS:
             if package(spec, name):
                 found[name] = (*known.companions(name), known.Companion(name, None))
@@ -110,15 +114,13 @@ def problem(spec: Spec, source: SourceFile) -> Problem:
         found[TENSORFLOW] = known.tensorflows("and-cuda" in tensorflow.extras)
         owners[TENSORFLOW] = f"package {TENSORFLOW}"
     first = TORCH if torch else TOOLKIT
-    base = Problem(spec, source, first, _statements(spec, source), found, owners, (), ())
-    single, double = limits(base)
-    return base._replace(limits=single, pairs=double)
+    return Problem(spec, source, first, _statements(spec, source), found, owners, (), ())
 
 
 def _statements(spec: Spec, source: SourceFile) -> tuple[Statement, ...]:
     """What is stated, in the order in which one would rather do without it."""
     platform, accelerator = spec.platform, spec.accelerator
-    found = [Statement("platform", f"platform {platform.os_arch}", platform.span)]
+    found = []
     if platform.glibc:
         span = platform.glibc_span if platform.glibc_span.end else platform.span
         found.append(Statement("glibc", f"glibc >={platform.glibc}", span))
@@ -145,14 +147,14 @@ def _statements(spec: Spec, source: SourceFile) -> tuple[Statement, ...]:
         found.append(Statement(f"package {TORCH}", _written(torch), torch.span))
     if accelerator.toolkit:
         found.append(
-            Statement("toolkit", f"accelerator cuda {accelerator.toolkit}", accelerator.toolkit_span)
+            Statement(
+                "toolkit", f"accelerator cuda {accelerator.toolkit}", accelerator.toolkit_span
+            )
         )
     for sm in dict.fromkeys(accelerator.gpus):
         found.append(Statement(f"gpu {sm}", f"gpus {sm}", _word(accelerator.gpus_span, sm, source)))
     if accelerator.driver:
-        found.append(
-            Statement("driver", f"driver >={accelerator.driver}", accelerator.driver_span)
-        )
+        found.append(Statement("driver", f"driver >={accelerator.driver}", accelerator.driver_span))
     return tuple(found)
 
 

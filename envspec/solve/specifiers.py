@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
-_EXACT = re.compile(r"={2,3}\s*v?([0-9][^,*]*)", re.ASCII)
+from envspec.solve.open import exact
 
 
 @cache
@@ -26,9 +25,3 @@ def allows(specifier: str, version: str) -> bool | None:
         return SpecifierSet(specifier).contains(version, prereleases=True)
     except InvalidSpecifier:
         return None
-
-
-def exact(specifier: str) -> str:
-    """The one version that a specifier allows, ``""`` where it allows several."""
-    match = _EXACT.fullmatch(specifier)
-    return match[1].strip() if match else ""

@@ -18,7 +18,7 @@ from envspec.facts.nixpkgs import nixpkgs
 from envspec.facts.reader import FactTableError, Table, read_table
 
 FOLDER = Path(tables.__file__).parent
-TODAY = date(2026, 11, 30)
+TODAY = date(2026, 12, 3)
 
 
 class Sample(NamedTuple):

@@ -7,7 +7,8 @@ from language_findings import SPEC, all_of, places, read
 
 from envspec import render
 from envspec.diagnostics import DiagnosticError
-from envspec.language.parse import MAX_BYTES, MAX_STATEMENTS, parse
+from envspec.language.limits import MAX_BYTES, MAX_STATEMENTS
+from envspec.language.parse import parse
 from envspec.language.syntax import ASSIGNMENT, MAX_FINDINGS, STRING, WORD, Statement
 from envspec.source import SourceFile
 

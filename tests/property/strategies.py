@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from envspec import model
 from envspec.language import values as shapes
-from envspec.language.parse import _FORBIDDEN
+from envspec.language.limits import FORBIDDEN
 from envspec.language.statements import CLAIMS
 from envspec.language.values import Shape, normalise, seconds
 from envspec.model import NOWHERE
@@ -64,7 +64,7 @@ def texts() -> st.SearchStrategy[str]:
     return st.one_of(
         st.sampled_from(HOSTILE),
         st.lists(st.sampled_from(HOSTILE), max_size=4).map("".join),
-        st.text(printable, max_size=20).filter(lambda t: not _FORBIDDEN.search(t)),
+        st.text(printable, max_size=20).filter(lambda t: not FORBIDDEN.search(t)),
     )
 
 

@@ -1,0 +1,54 @@
+"""E0310: a CUDA accelerator over a CPU build of torch.
+
+A `because` on the line of torch, or another package that may use the GPU, says that torch is
+meant to stay on the CPU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from envspec.diagnostics import Diagnostic, Fix, Label
+from envspec.facts.versions import differs
+from envspec.rules import pytorch
+from envspec.rules.view import View
+
+CODE = "E0310"
+
+
+def check(view: View) -> Iterator[Diagnostic]:
+    """At most one finding, at torch."""
+    if not view.cuda or pytorch.build(view) != "cpu":
+        return
+    if pytorch.because(view, "torch") or pytorch.other_gpu_users(view):
+        return
+    toolkit = view.spec.accelerator.toolkit
+    hint, fix = _mend(view, toolkit)
+    stated = view.stated.get("torch")
+    yield Diagnostic(
+        CODE,
+        f"`accelerator cuda{' ' * bool(toolkit)}{toolkit}` needs a CUDA build of torch, and "
+        f"{pytorch.shown(view)} is a CPU build",
+        view.source,
+        (
+            *((Label(stated.span, "the CPU build"),) if stated else ()),
+            Label(view.spec.accelerator.span, "CUDA is asked for here"),
+        ),
+        cause="a CPU build holds no CUDA code, so torch sees no GPU whatever the driver is",
+        hint=hint,
+        fix=fix,
+    )
+
+
+def _mend(view: View, toolkit: str) -> tuple[str, Fix | None]:
+    keep = "or say with `because` on the line of torch why it stays on the CPU"
+    known = pytorch.cuda_builds(view)
+    same = [r for r in known if toolkit and not differs(toolkit, r.cuda or "")]
+    if len(same) == 1 and view.torch:
+        build = same[0].build
+        hint = f"write `torch =={view.torch.public}+{build} from pytorch-{build}`, {keep}"
+        return hint, pytorch.rebuilt(view, same[0])
+    if known and view.torch:
+        builds = pytorch.either(r.build for r in known)
+        return f"take torch {view.torch.public} in build {builds}, {keep}", None
+    return f"take torch from the `pytorch-cu…` index of that CUDA, {keep}", None

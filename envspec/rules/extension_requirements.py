@@ -1,0 +1,101 @@
+"""E0335: a native package asks for newer GPUs, a newer CUDA or a newer C library than there are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from envspec.diagnostics import Diagnostic, Label
+from envspec.facts import lookup
+from envspec.facts import rows as kinds
+from envspec.model import Extension
+from envspec.rules import compiling
+from envspec.rules.view import View
+from envspec.source import Span
+
+CODE = "E0335"
+
+
+class _Asking(NamedTuple):
+    name: str
+    row: kinds.Extension
+    span: Span
+    compiled: bool
+
+
+def check(view: View) -> Iterator[Diagnostic]:
+    """One finding a package and a thing that is too old."""
+    for asking in _packages(view):
+        if view.cuda:
+            yield from _gpus(view, asking)
+            yield from _cuda(view, asking)
+        yield from _glibc(view, asking)
+
+
+def _packages(view: View) -> Iterator[_Asking]:
+    for name in (*view.stated, *(n for n in view.locked if n not in view.stated)):
+        row = compiling.facts(view, name)
+        if row is None:
+            continue
+        stated = view.stated.get(name)
+        compiled = isinstance(stated, Extension)
+        if isinstance(stated, Extension):
+            span = compiling.head(stated, view.source.text)
+        else:
+            span = stated.span if stated else view.settled[name].span
+        yield _Asking(name, row, span, compiled)
+
+
+def _finding(
+    view: View, asking: _Asking, title: str, other: Label, cause: str, hint: str
+) -> Diagnostic:
+    mine = Label(asking.span, "asks for it" if asking.name in view.stated else "brings it")
+    labels = (mine, other) if other.span != asking.span else (mine,)
+    return Diagnostic(CODE, title, view.source, labels, cause=cause, hint=hint)
+
+
+def _gpus(view: View, asking: _Asking) -> Iterator[Diagnostic]:
+    least = asking.row.sm_min
+    accelerator = view.spec.accelerator
+    old = [g for g in accelerator.gpus if least and compiling.older(_number(g), least)]
+    if old and least:
+        names = ", ".join(f"`{gpu}`" for gpu in old)
+        yield _finding(
+            view, asking,
+            f"`{asking.name}` needs GPUs from sm_{least.replace('.', '')} on, not {names}",
+            Label(accelerator.gpus_span if accelerator.gpus_span.end else view.home, "older"),
+            f"it has no code for compute capability {', '.join(map(compiling.shown_sm, old))}",
+            f"drop {names} from `gpus`, or do without `{asking.name}`",
+        )  # fmt: skip
+
+
+def _number(gpu: str) -> str:
+    return compiling.shown_sm(gpu).rstrip("af")
+
+
+def _cuda(view: View, asking: _Asking) -> Iterator[Diagnostic]:
+    least = asking.row.cuda_min
+    if not least or not asking.compiled:
+        return
+    nvcc = compiling.nvcc(view)
+    if nvcc is not None and compiling.older(nvcc.release, least):
+        yield _finding(
+            view, asking,
+            f"`{asking.name}` needs CUDA {least} and newer, and {nvcc.said} is {nvcc.release}",
+            Label(nvcc.span, f"CUDA {nvcc.release}"),
+            "its setup.py refuses an older nvcc",
+            f"take a `devel` image of CUDA {least} or newer, and a torch built with it",
+        )  # fmt: skip
+
+
+def _glibc(view: View, asking: _Asking) -> Iterator[Diagnostic]:
+    least, platform = asking.row.glibc_min, view.spec.platform
+    found = lookup.glibc_of(platform.base) if least else None
+    if least and found and compiling.older(found, least):
+        yield _finding(
+            view, asking,
+            f"`{asking.name}` needs glibc {least} and newer, and the base has {found}",
+            Label(platform.base_span, f"glibc {found}"),
+            f"its libraries use symbols of glibc {least}",
+            "take a newer base image",
+        )  # fmt: skip

@@ -1,0 +1,32 @@
+"""E0330: an extension compiles CUDA code, and the image it is built in has no nvcc."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from envspec.diagnostics import Diagnostic, Label
+from envspec.rules import compiling
+from envspec.rules.view import View
+
+CODE = "E0330"
+
+
+def check(view: View) -> Iterator[Diagnostic]:
+    """One finding an extension."""
+    name, span = compiling.image(view)
+    for extension, _ in compiling.builds(view):
+        if compiling.has_nvcc(view, extension) is not False:
+            continue
+        image = compiling.newest_image(view.toolkit) or "nvidia/cuda:X.Y.Z-devel-ubuntu22.04"
+        yield Diagnostic(
+            CODE,
+            f"extension `{extension.name}` compiles CUDA code, and its image has no nvcc",
+            view.source,
+            (
+                Label(compiling.head(extension, view.source.text), "compiled with nvcc"),
+                Label(span, f"`{name}` has none"),
+            ),
+            cause="extensions are built in the `devel` image, or in the base where there is none; "
+            "neither that image nor `system` nor `needs` brings nvcc",
+            hint=f'write `devel "{image}"` in `platform`; the run-time image stays as it is',
+        )

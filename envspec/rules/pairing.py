@@ -1,0 +1,144 @@
+"""E0318: torchvision, torchaudio, xformers or vLLM beside a torch that it was not built for.
+
+Several of them say nothing of torch in their metadata, so a resolver lets the pair pass. A pair
+that the tables do not know is not found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from envspec.diagnostics import Diagnostic, Fix, Label
+from envspec.facts import lookup
+from envspec.facts.rows import TorchPairing
+from envspec.facts.versions import older, version
+from envspec.model import Extension, Package
+from envspec.rules import pytorch
+from envspec.rules.view import Settled, View, exact
+
+CODE = "E0318"
+_COMPANIONS = ("torchvision", "torchaudio", "xformers", "vllm")
+_FOLLOWERS = ("torchvision", "torchaudio")
+
+
+def check(view: View) -> Iterator[Diagnostic]:
+    """One finding for each companion, at its line."""
+    torch = view.torch
+    if torch is None or not pytorch.is_official(view):
+        return
+    for name in _COMPANIONS:
+        companion = view.settled.get(name)
+        compiled_here = isinstance(view.stated.get(name), Extension)
+        if companion is None or compiled_here or not pytorch.is_official(view, name):
+            continue
+        rows = lookup.companion(name, companion.public)
+        if rows and _is_wrong(rows, torch.public, view.machine):
+            yield _release(view, torch, companion, rows)
+        elif name == "torchvision":
+            yield from _build(view, torch, companion)
+
+
+def _is_wrong(rows: tuple[TorchPairing, ...], torch: str, machine: str) -> bool:
+    if any(lookup.pairs(row, torch) is not False for row in rows):
+        return False
+    newest = max(rows, key=lambda row: version(row.torch) or ())
+    if not older(newest.torch, torch):
+        return True
+    # What several series of torch take is built for those to come, and of a torch that is newer
+    # than the tables nothing is known.
+    known = lookup.torch_series(machine)
+    return len(rows) == 1 and bool(known) and not older(known[-1], torch)
+
+
+def _release(
+    view: View, torch: Settled, companion: Settled, rows: tuple[TorchPairing, ...]
+) -> Diagnostic:
+    fitting = tuple(dict.fromkeys(_version(r, torch) for r in _fitting(torch, companion.name)))
+    if fitting:
+        hint = f"torch {torch.public} goes with {companion.name} {pytorch.either(fitting)}"
+    else:
+        hint = f"take torch {_asked(rows)}"
+    return Diagnostic(
+        CODE,
+        f"{companion.name} {companion.public} does not go with torch {torch.public}",
+        view.source,
+        (
+            Label(companion.span, f"built for torch {_asked(rows)}"),
+            Label(pytorch.place(view), f"torch {torch.public}"),
+        ),
+        cause=f"{companion.name} {companion.public} is compiled against torch {_asked(rows)}; on "
+        "another one its library misses symbols",
+        hint=hint,
+        fix=_move(view, companion, fitting),
+    )
+
+
+def _fitting(torch: Settled, name: str) -> tuple[TorchPairing, ...]:
+    return lookup.pairings(torch.public, name)
+
+
+def _version(row: TorchPairing, torch: Settled) -> str:
+    """A series of two numbers takes its patch from torch (torch 2.9.1 and torchvision 0.24.1)."""
+    parts = torch.public.split(".")
+    if row.relation == "series" and row.version.count(".") == 1 and len(parts) == 3:
+        return f"{row.version}.{parts[2]}"
+    return row.version
+
+
+def _asked(rows: tuple[TorchPairing, ...]) -> str:
+    found = sorted({row.torch for row in rows}, key=lambda t: version(t) or ())
+    if len(rows) == 1 and rows[0].relation == "at_least":
+        return f"{found[0]} and newer"
+    return found[0] if len(found) == 1 else f"{found[0]} to {found[-1]}"
+
+
+def _move(view: View, companion: Settled, fitting: tuple[str, ...]) -> Fix | None:
+    """Torch stays, and what follows it moves; only where one version alone goes with it."""
+    stated = view.stated.get(companion.name)
+    if companion.name not in _FOLLOWERS or len(fitting) != 1 or not isinstance(stated, Package):
+        return None
+    pinned = exact(stated.specifier)
+    if not pinned:
+        return None
+    local = pinned.partition("+")[2]
+    wanted = f"=={fitting[0]}{'+' * bool(local)}{local}"
+    edits = pytorch.request(view, stated, wanted, "")
+    return Fix(f"take {companion.name} {fitting[0]}", edits) if edits else None
+
+
+def _build(view: View, torch: Settled, vision: Settled) -> Iterator[Diagnostic]:
+    """A torchvision of the CPU, or of another CUDA major, than torch: its operators do not load,
+    and its metadata, which names the release alone, lets it pass."""
+    ours, its = view.torch_build_name, _build_of(view, torch, vision)
+    if not ours or not its or _major(ours) == _major(its):
+        return
+    pin = f"=={vision.public}+{ours}"
+    fix = None
+    stated = view.stated.get(vision.name)
+    if isinstance(stated, Package) and exact(stated.specifier):
+        edits = pytorch.request(view, stated, pin, f"pytorch-{ours}")
+        fix = Fix(f"take the `{ours}` build of torchvision", edits) if edits else None
+    yield Diagnostic(
+        CODE,
+        f"torchvision is the `{its}` build, and torch is the `{ours}` build",
+        view.source,
+        (Label(vision.span, f"build `{its}`"), Label(pytorch.place(view), f"build `{ours}`")),
+        cause="the operators of torchvision are linked with the libraries of their own build of "
+        "torch; with another one `torchvision::nms` is missing",
+        hint=f"write `torchvision {pin} from pytorch-{ours}`",
+        fix=fix,
+    )
+
+
+def _build_of(view: View, torch: Settled, vision: Settled) -> str:
+    if vision.local:
+        return vision.local if vision.local == "cpu" or lookup.cuda_of_build(vision.local) else ""
+    stated = view.stated.get(vision.name)
+    if stated and stated.index not in pytorch.PUBLIC:
+        return view.build_of_index(stated.index)
+    row = lookup.torch_build(torch.public, None, view.machine)
+    return row.build if row else ""
+
+
+def _major(build: str) -> str:
+    return (lookup.cuda_of_build(build) or build).partition(".")[0]

@@ -1,0 +1,86 @@
+"""W0346: a package that compiles while it runs, on a base without that compiler.
+
+torch brings triton always and needs its compiler for `torch.compile` only, so triton is looked at
+only where the spec names it itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from envspec.diagnostics import WARNING, Diagnostic, Label
+from envspec.facts import images, lookup
+from envspec.rules.view import View
+
+CODE = "W0346"
+_CC = re.compile(r"(?:gcc|g\+\+|clang|tcc)(?:-\d+(?:\.\d+)?)?|build-essential|cc", re.ASCII)
+_NVCC = re.compile(
+    r"nvidia-cuda-toolkit|cuda(?:-(?:nvcc|toolkit|compiler))?(?:-\d+-\d+)?", re.ASCII
+)
+_OFF = {"", "0"}
+_CAUSES = {
+    "nvcc": "operations that were not compiled before are compiled when they are first used, with "
+    "NVIDIA's compiler",
+    "cc": "a launcher for each kernel is compiled when it first runs, with a C compiler",
+}
+
+
+def check(view: View) -> Iterator[Diagnostic]:
+    """One finding a package that the spec names."""
+    for name, stated in view.stated.items() if view.cuda else ():
+        row = lookup.extension(name)
+        tool = row.tool_at_run if row else None
+        if tool not in _CAUSES or _has(view, tool) is not False:
+            continue
+        if tool == "nvcc" and _prebuilt(view):
+            continue
+        base = view.spec.platform.base
+        what = "NVIDIA's compiler (`nvcc`)" if tool == "nvcc" else "a C compiler"
+        hint = (
+            'write `env DS_BUILD_OPS="1"` in its `extension`, which compiles its operations before, '
+            "or take an `nvidia/cuda` base of flavour `devel`"
+            if tool == "nvcc"
+            else "add `runtime gcc libc6-dev` to `system`, or take a base that has a compiler"
+        )
+        yield Diagnostic(
+            CODE,
+            f"`{name}` compiles while it runs, and the base has no compiler",
+            view.source,
+            (
+                Label(stated.span, f"takes {what}"),
+                Label(view.spec.platform.base_span, "the base"),
+            ),
+            cause=f"{_CAUSES[tool]}; `{base}` has none",
+            hint=hint,
+            severity=WARNING,
+        )
+
+
+def _has(view: View, tool: str) -> bool | None:
+    """Whether the tool is there at run time, None where nothing tells."""
+    spec = view.spec
+    names = {v.name for v in spec.environment}
+    runtime = [p.name for p in spec.system if p.stage == "runtime"]
+    if tool == "nvcc":
+        brought = {*view.stated, *view.locked}
+        extras = {e for p in spec.packages if p.name == "cuda-toolkit" for e in p.extras}
+        if any(n.startswith("nvidia-cuda-nvcc") for n in brought) or extras & {"nvcc", "all"}:
+            return True
+        if any(_NVCC.fullmatch(n) for n in runtime):
+            return True
+        return None if "CUDA_HOME" in names else images.has_nvcc(spec.platform.base)
+    if any(_CC.fullmatch(n) for n in runtime):
+        return True
+    return None if "CC" in names else images.has_cc(spec.platform.base)
+
+
+def _prebuilt(view: View) -> bool:
+    """True where some build is told to compile DeepSpeed's operations."""
+    spec = view.spec
+    variables = (
+        *spec.environment,
+        *(v for e in spec.extensions for v in e.environment),
+        *(v for s in spec.steps for v in s.environment),
+    )
+    return any(v.name.startswith("DS_BUILD_") and v.value not in _OFF for v in variables)

@@ -1,0 +1,63 @@
+"""E0317: the stated toolkit is not the CUDA that torch was built with.
+
+Another major is an error: nvcc of one major refuses to compile against torch of the other.
+Another minor is a warning, unless the line of the accelerator or of torch says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from envspec.diagnostics import ERROR, WARNING, Diagnostic, Fix, Label
+from envspec.facts.versions import differs
+from envspec.rules import pytorch
+from envspec.rules.view import View
+
+CODE = "E0317"
+
+
+def check(view: View) -> Iterator[Diagnostic]:
+    """At most one finding, at the toolkit."""
+    accelerator, cuda = view.spec.accelerator, view.torch_cuda
+    stated = accelerator.toolkit
+    if not (view.cuda and stated and cuda):
+        return
+    wanted = ".".join(cuda.split(".")[:2])
+    if not differs(".".join(stated.split(".")[:2]), wanted):
+        return
+    major = differs(stated.partition(".")[0], cuda.partition(".")[0])
+    if not major and pytorch.because(view, "torch", "accelerator", "cuda", "toolkit"):
+        return
+    cause = (
+        "what nvcc of one major compiles cannot be linked with torch of another, and torch stops "
+        "such a build"
+        if major
+        else "within a major both run together, but extensions are compiled by another release "
+        "than torch was"
+    )
+    hint, fix = _mend(view, stated, wanted)
+    yield Diagnostic(
+        CODE,
+        f"`accelerator cuda {stated}`, and {pytorch.shown(view)} is built for CUDA {wanted}",
+        view.source,
+        (
+            Label(accelerator.toolkit_span, f"CUDA {stated}"),
+            Label(pytorch.place(view), f"CUDA {wanted}"),
+        ),
+        cause=cause,
+        hint=hint if major else f"{hint}, or say why with `because`",
+        fix=fix,
+        severity=ERROR if major else WARNING,
+    )
+
+
+def _mend(view: View, stated: str, wanted: str) -> tuple[str, Fix | None]:
+    """Another toolkit; or another build of torch, where there is one for the stated toolkit."""
+    toolkit = f"write `accelerator cuda {wanted}`"
+    builds = [r for r in pytorch.cuda_builds(view) if not differs(stated, r.cuda or "")]
+    if builds:
+        build = builds[0].build
+        return f"{toolkit}, or take torch in build `{build}` from `pytorch-{build}`", None
+    span = view.spec.accelerator.toolkit_span
+    fix = pytorch.replace(view, span, stated, wanted, f"state CUDA {wanted}, which torch brings")
+    return toolkit, fix
