@@ -6,9 +6,10 @@ The host hides or shows the GPUs; to this program the three are the same.
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
-from typing import Any, Dict, Optional
+from typing import Any, Dict, List, Optional
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
@@ -24,6 +25,7 @@ from _protocol import (
 from _traceback import call_error, innermost, last_exception, missing_module
 
 _MEMORY_EVENTS = "/sys/fs/cgroup/memory.events"
+_SCRATCH = "/tmp"  # the only folder that code under test can write
 
 
 def observe(config: Dict[str, Any]) -> Dict[str, Any]:
@@ -39,6 +41,7 @@ def observe(config: Dict[str, Any]) -> Dict[str, Any]:
     after = _oom_kills()
     del run["channel"]
     exception = last_exception(run["stderr"])
+    texts = [run["stdout"], run["stderr"]]
     kills = after - before if after is not None and before is not None else None
     observed = {
         **run,
@@ -49,11 +52,33 @@ def observe(config: Dict[str, Any]) -> Dict[str, Any]:
         # A shell in between turns the signal into 128 + 9.
         "killed": run["signal"] == signal.SIGKILL or run["exit_code"] == 128 + signal.SIGKILL,
         "oom_kills": kills,
+        # Looked at in here, under the deadline: a pattern can be made to take for ever.
+        "files": {path: _left(path) for path in _strings(config, "expect_files")},
+        "output": {p: _matches(p, texts) for p in _strings(config, "expect_output")},
     }
     while len(encode(observed)) > RESULT_LIMIT - 10_000:
         for stream in ("stdout", "stderr"):
             observed[stream] = observed[stream][len(observed[stream]) // 4 :]
     return observed
+
+
+def _strings(config: Dict[str, Any], key: str) -> List[str]:
+    values = config.get(key, [])
+    if not isinstance(values, list) or not all(isinstance(v, str) for v in values):
+        raise ProbeError("BadConfig", key + ": expected a list of strings")
+    return values
+
+
+def _left(path: str) -> bool:
+    return os.path.isfile(os.path.join(_SCRATCH, path))
+
+
+def _matches(pattern: str, texts: List[str]) -> bool:
+    try:
+        compiled = re.compile(pattern, re.MULTILINE)
+    except re.error as error:
+        raise ProbeError("BadConfig", "expect_output: " + str(error)) from error
+    return any(compiled.search(text) for text in texts)
 
 
 def _oom_kills() -> Optional[int]:

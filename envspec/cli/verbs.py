@@ -16,6 +16,7 @@ _VERBS = {
     "compile": "Turn a spec into a Dockerfile, a Nix flake and lock artefacts.",
     "convert": "Print a spec in its other form: text as JSON, JSON as text.",
     "facts": "List what EnvSpec knows of drivers, CUDA, torch and packages, with sources.",
+    "explain": "Say why each pin is possible, from the driver to the extension.",
     "fetch": "Put every locked file into a folder, for a build without network.",
     "fmt": "Write specs in the one layout, comments and order kept.",
     "lock": "Resolve the spec and write its lock.",
@@ -24,6 +25,10 @@ _VERBS = {
     "solve": "Find the newest CUDA, torch and companions that fit, and say why.",
     "verify": "Build the environment, climb C0 to C4, and audit the claims (C5).",
 }
+
+
+_MODULES = {"explain": "explain_spec"}
+"""Verbs whose module is not named after them."""
 
 
 class _Verbs(click.Group):
@@ -49,7 +54,7 @@ class _Verbs(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _VERBS:
             return None
-        module = importlib.import_module(f"envspec.cli.{cmd_name}")
+        module = importlib.import_module(f"envspec.cli.{_MODULES.get(cmd_name, cmd_name)}")
         command: click.Command = module.command
         return command
 

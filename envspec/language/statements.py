@@ -221,16 +221,16 @@ WORDS: tuple[Word, ...] = (
     ),
     Word(
         "resources", "memory", _way(_one("SIZE", values.SIZE)), ONCE,
-        "Memory of the build and of each entry; the number of compile jobs follows from it",
-        "not limited", "memory 32GiB",
+        "Memory of each entry; the number of compile jobs follows from it", "`8GiB`",
+        "memory 32GiB",
     ),
     Word(
         "resources", "shm", _way(_one("SIZE", values.SIZE)), ONCE,
-        "Shared memory (`/dev/shm`) of each entry", "that of the engine", "shm 8GiB",
+        "Shared memory (`/dev/shm`) of each entry", "`1GiB`", "shm 8GiB",
     ),
     Word(
         "resources", "disk", _way(_one("SIZE", values.SIZE)), ONCE,
-        "Free disk space that building takes", "not asked for", "disk 50GiB",
+        "Free disk space that `verify` asks for before it builds", "not asked for", "disk 50GiB",
     ),
     Word(
         "resources", "jobs", _way(_one("N", values.PROCESSES)), ONCE,
@@ -335,7 +335,7 @@ WORDS: tuple[Word, ...] = (
     ),
     Word(
         "step", "env", _way(_VARIABLES), ONCE, "Variables of this step only", "no variables",
-        'env FORCE_CUDA="1"', codes=("E0208", "E0303"),
+        'env FORCE_CUDA="1"', codes=("E0303",),
     ),
     Word(
         "", "env", (Form(()),), ONCE, "Environment variables", "no variables",
@@ -469,7 +469,7 @@ WORDS: tuple[Word, ...] = (
             *_way(Param("output", "REGEX", values.TEXT, STRING), choose="output"),
         ),
         MANY, "What it must show: its exit status, a file it leaves, a pattern in its output",
-        "`expect exit 0`", 'expect output "loss [0-9.]+"', codes=("E0208",),
+        "`expect exit 0`", 'expect output "loss [0-9.]+"',
     ),
     Word(
         "entry", "service", _way(_one("NAME", values.NAME, many=True)), ONCE,

@@ -74,9 +74,9 @@ def torch(view: View) -> Lines:
         build = view.torch_build_name
         what = f"in build {code(build)}" if build else "from this index"
         return [f"- The facts know no torch {code(settled.version)} {what}"]
-    companions = sorted(
-        {f"{p.package} {p.version}" for p in lookup.pairings(settled.public)}, key=_by_package
-    )
+    companions: dict[str, list[str]] = {}
+    for pairing in lookup.pairings(settled.public):
+        companions.setdefault(pairing.package, []).append(_said(pairing))
     kind = f"CUDA {row.cuda}" if row.cuda else "CPU only"
     default = ", the build of the default index" if row.default else ""
     lines = [f"- torch {code(settled.public)}, build {code(row.build)}: {kind}{default}"]
@@ -90,7 +90,8 @@ def torch(view: View) -> Lines:
     if brought:
         lines.append(f"- Brings: {', '.join(brought)}")
     if companions:
-        lines.append(f"- Goes with: {', '.join(companions)}")
+        named = (f"{name} {_few(versions)}" for name, versions in companions.items())
+        lines.append(f"- Goes with: {'; '.join(named)}")
     return lines + _end(row, row.note)
 
 
@@ -98,10 +99,8 @@ def _brought(row: TorchBuild) -> tuple[tuple[str, str | None], ...]:
     return (("cuDNN", row.cudnn), ("NCCL", row.nccl), ("triton", row.triton))
 
 
-def _by_package(text: str) -> tuple[int, str]:
-    order = ("torchvision", "torchaudio")
-    name = text.partition(" ")[0]
-    return (order.index(name) if name in order else len(order), text)
+def _few(versions: list[str]) -> str:
+    return ", ".join(versions[:3]) + (", …" if versions[3:] else "")
 
 
 def _abi(new: bool | None) -> str:
@@ -137,10 +136,10 @@ def _pairing(name: str, view: View) -> Lines:
     lines: Lines = []
     if view.torch is not None:
         fitting = lookup.pairings(view.torch.public, name)
-        what = ", ".join(dict.fromkeys(_said(p) for p in fitting)) or UNKNOWN
+        what = _few(list(dict.fromkeys(_said(p) for p in fitting))) or UNKNOWN
         lines.append(f"- With torch {code(view.torch.public)}: {name} {what}")
     made_for = [p for p in known if version and _starts(version, p.version)]
-    lines.extend(f"- {name} {p.version} goes with torch {_torch(p)}" for p in made_for)
+    lines.extend(f"- {name} {p.version} goes with torch {_torch(p)}" for p in made_for[:3])
     row = next(iter(made_for or known))
     return lines + _end(row, row.note if made_for else None)
 

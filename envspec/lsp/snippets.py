@@ -12,6 +12,10 @@ from envspec.language.statements import REQUIRED, Form, Param, Word, words_in
 from envspec.language.syntax import ASSIGNMENT, STRING
 
 
+_USUAL = {"asset": ("hub", "revision"), "entry": ("run",)}
+"""Of statements one of which is required, those that are usual."""
+
+
 class Snippet(NamedTuple):
     """A way to write a statement; ``plain`` is the part of it that is the same each time."""
 
@@ -49,10 +53,11 @@ def snippets(word: Word) -> Iterator[Snippet]:
         label = f"{word.word} {form.choose}".rstrip()
         text = _line(word, form, stops)
         if word.block:
+            usual = _USUAL.get(word.word, ())
             inner = [
                 f"\t{_line(child, child.forms[0], stops)}\n"
                 for child in words_in(word.word).values()
-                if child.often == REQUIRED
+                if child.often == REQUIRED or child.word in usual
             ]
             text += f" {{\n{''.join(inner)}\t$0\n}}"
         yield Snippet(label, text, label)

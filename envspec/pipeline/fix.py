@@ -48,18 +48,20 @@ def fix(source: SourceFile, findings: Sequence[Diagnostic], check: Check) -> Fix
         wanted = [d for d in remaining if d.source is source and d.fix and _key(d) not in refused]
         if not wanted:
             break
-        step = _step(source, wanted, remaining, check)
-        if step is None:
-            good = [d for d in wanted if _step(source, [d], remaining, check) is not None]
+        before = _wrong(remaining)
+        step = _step(source, wanted, check)
+        # Each fix has to take its own finding away: else one could hide behind the others.
+        if step is None or step.wrong > _wrong(d for d in remaining if d not in wanted):
+            alone = [(d, _step(source, [d], check)) for d in wanted]
+            good = [d for d, one in alone if one is not None and one.wrong <= before]
             refused.update(_key(d) for d in wanted if d not in good)
-            # Each is good alone, and all together may still not be.
-            step = _step(source, good, remaining, check) or _step(
-                source, good[:1], remaining, check
-            )
+            step = _step(source, good, check)
+            if step is None or step.wrong > before:
+                step = _step(source, good[:1], check)
         if step is None:
             break
-        source, remaining, applied = step
-        counts.update(applied)
+        source, remaining = step.source, step.findings
+        counts.update(step.codes)
     return Fixed(source, tuple(sorted(counts.items())), remaining)
 
 
@@ -71,13 +73,17 @@ def _key(d: Diagnostic) -> _Key:
     return d.code, d.title, tuple(e.replacement for e in d.fix.edits) if d.fix else ()
 
 
-_Step = tuple[SourceFile, tuple[Diagnostic, ...], list[str]]
+class _Step(NamedTuple):
+    """A text after some fixes, what is found in it, how wrong that is, and the codes fixed."""
+
+    source: SourceFile
+    findings: tuple[Diagnostic, ...]
+    wrong: tuple[int, ...]
+    codes: tuple[str, ...]
 
 
-def _step(
-    source: SourceFile, wanted: Sequence[Diagnostic], before: Iterable[Diagnostic], check: Check
-) -> _Step | None:
-    """The text after the fixes, its findings, and the codes; None where it is no better."""
+def _step(source: SourceFile, wanted: Sequence[Diagnostic], check: Check) -> _Step | None:
+    """The text after the fixes of some findings; None where that changes nothing."""
     fixes: dict[Fix, str] = {}
     for d in wanted:
         if d.fix is not None:
@@ -88,9 +94,7 @@ def _step(
         return None
     changed = SourceFile(source.name, text)
     after = check(changed)
-    if _wrong(after) > _wrong(before):
-        return None
-    return changed, after, [fixes[f] for f in chosen]
+    return _Step(changed, after, _wrong(after), tuple(fixes[f] for f in chosen))
 
 
 def _with_its_line_ends(source: SourceFile, fix: Fix) -> Fix:
@@ -132,7 +136,7 @@ def write(path: Path, before: SourceFile, after: SourceFile) -> None:
         DiagnosticError: E0603 (read-only, changed meanwhile, cannot be written), E0504.
     """
     try:
-        target = path.resolve(strict=True)
+        target = Path(os.path.realpath(path, strict=True))  # pathlib's own fails on a loop
         status = target.stat()
         if not stat.S_ISREG(status.st_mode):
             raise _refused(before, "it is not a file", "fix a file, and put it where it belongs")

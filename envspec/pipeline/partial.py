@@ -2,8 +2,8 @@
 
 A rule that looks at a part that could not be read says nothing. Where single items of a list are
 wrong (one package of ten), a rule sees the list twice, without them and with what could be read
-of them, and only what it finds both times is told. So mending an error never shows that a finding
-told beside it was none.
+of them; what it finds both times is told where it points at an item that is right. That a list
+lacks something is never told, since the wrong item may be it.
 """
 
 from __future__ import annotations
@@ -35,15 +35,17 @@ class _Unreadable(Exception):  # noqa: N818 - a signal to the loop below, nobody
 
 
 class _Readable:
-    """A spec some of whose fields may not be looked at."""
+    """A spec some of whose fields may not be looked at. It notes those that were."""
 
     def __init__(self, spec: Spec, closed: Collection[str]) -> None:
         self._spec = spec
         self._closed = closed
+        self.read: set[str] = set()
 
     def __getattr__(self, name: str) -> Any:
         if name in self._closed:
             raise _Unreadable
+        self.read.add(name)
         return getattr(self._spec, name)
 
 
@@ -51,6 +53,13 @@ class _Key(NamedTuple):
     code: str
     title: str
     spans: tuple[Span, ...]
+
+
+class _Found(NamedTuple):
+    """A finding, and the fields of the spec that its rule had looked at by then."""
+
+    finding: Diagnostic
+    read: frozenset[str]
 
 
 def check(
@@ -74,16 +83,31 @@ def check(
         return ()
     closed = {_FIELDS[word] for word in unread}
     without = spec
+    right: dict[str, tuple[Any, ...]] = {}
     for field, spans in places.items():
         kept = _whole(getattr(spec, field), spans)
         if kept is None:
             closed.add(field)
         else:
+            right[field] = kept
             change: dict[str, Any] = {field: kept}
             without = without._replace(**change)
     first = _findings(without, closed, source)
-    second = first if without is spec else _findings(spec, closed, source)
-    return tuple(d for key, d in first.items() if key in second)
+    second = _findings(spec, closed, source) if right else first
+    return tuple(
+        found.finding
+        for key, found in first.items()
+        if key in second
+        if all(_points(found.finding, items) for f, items in right.items() if f in found.read)
+    )
+
+
+def _points(finding: Diagnostic, items: Iterable[Any]) -> bool:
+    return any(
+        item.span.start <= label.span.start <= item.span.end
+        for item in items
+        for label in finding.labels
+    )
 
 
 def _whole(items: Any, spans: Iterable[Span]) -> tuple[Any, ...] | None:
@@ -97,12 +121,14 @@ def _whole(items: Any, spans: Iterable[Span]) -> tuple[Any, ...] | None:
     return tuple(i for i in items if not any(i in some for some in wrong))
 
 
-def _findings(spec: Spec, closed: Collection[str], source: SourceFile) -> dict[_Key, Diagnostic]:
-    view = View(cast(Spec, _Readable(spec, closed)), source)
-    found: dict[_Key, Diagnostic] = {}
+def _findings(spec: Spec, closed: Collection[str], source: SourceFile) -> dict[_Key, _Found]:
+    found: dict[_Key, _Found] = {}
     for code in rules.RULES:
+        readable = _Readable(spec, closed)
+        view = View(cast(Spec, readable), source)  # a new one: what it has worked out is not read
         # Rules are written for specs that are right: what one makes of half an item is its own.
         with suppress(Exception):
             for d in rules.rule(code)(view):
-                found[_Key(d.code, d.title, tuple(label.span for label in d.labels))] = d
+                key = _Key(d.code, d.title, tuple(label.span for label in d.labels))
+                found[key] = _Found(d, frozenset(readable.read))
     return found

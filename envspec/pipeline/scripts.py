@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from envspec.diagnostics import Diagnostic, Label
@@ -17,11 +18,11 @@ def read(
     """Name → content of every script, and E0207 for each that is not there or too large."""
     scripts: dict[str, bytes] = {}
     findings: list[Diagnostic] = []
-    root = folder.resolve()
+    root = Path(os.path.realpath(folder))  # pathlib's own fails on a link that leads to itself
     for entry in spec.entries:
         if not entry.script or entry.script in scripts:
             continue
-        path = (root / entry.script).resolve()
+        path = Path(os.path.realpath(root / entry.script))
         try:
             if not path.is_relative_to(root) or not path.is_file():
                 raise FileNotFoundError

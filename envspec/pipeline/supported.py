@@ -53,11 +53,3 @@ def _unsupported(spec: Spec) -> Iterator[tuple[str, Span, str]]:
     for entry in spec.entries:
         if entry.secrets:
             yield "secrets of entries", entry.span, "choose an entry that needs none"
-        expect = entry.expect
-        if expect.status or expect.files or expect.output:
-            hint = "let the entry itself check, and end with status 0"
-            yield "`expect`", entry.span, hint
-    for step in spec.steps:
-        if step.environment:
-            hint = 'write `run "env" "NAME=VALUE" "PROGRAM" …`'
-            yield "variables of steps", step.span, hint

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,6 +30,8 @@ from envspec.source import Span
 from envspec.verify import tools
 from envspec.verify.hardware import gpu_count
 from envspec.verify.pyramid import climb
+
+_GIB = 1 << 30
 
 
 class Machine(NamedTuple):
@@ -106,6 +109,7 @@ def verify(
         DiagnosticError: E05.. (files), E07.. (engine, build), E0803 (tools).
     """
     machine.engine.sweep()
+    _room(loaded)
     store = Store()
     fetch(loaded, made.plan, store, reporter)
     with placed(loaded.source, loaded.home):
@@ -159,6 +163,23 @@ def _build(
             hint=f"the whole log is at {log}" if failure.excerpt else failure.hint,
             excerpt=failure.excerpt,
         ) from None
+
+
+def _room(loaded: Loaded) -> None:
+    """Refuse to begin what the disk of the cache has no room for, by the spec's own word."""
+    asked = loaded.spec.resources
+    folder = cache_folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    free = shutil.disk_usage(folder).free
+    if asked.disk > free:
+        raise DiagnosticError.of(
+            "E0504",
+            f"the spec asks for {asked.disk / _GIB:.1f} GiB of disk, {free / _GIB:.1f} are free",
+            source=loaded.source,
+            span=asked.span,
+            label="asked for here",
+            hint="make room, or set ENVSPEC_CACHE to a folder on a larger disk",
+        )
 
 
 def _empty(logs: Path) -> None:

@@ -16,6 +16,7 @@ def document(value: plan.Plan) -> dict[str, Any]:
         "spec": value.spec,
         **recipe(value),
         "nixpkgs": value.nixpkgs._asdict(),
+        "resources": value.resources._asdict(),
         "entries": [_entry(e) for e in value.entries],
         "optional_imports": [o._asdict() for o in value.optional_imports],
         "claims": [c._asdict() for c in value.claims],
@@ -105,4 +106,5 @@ def _entry(entry: plan.Entry) -> dict[str, Any]:
         **entry._asdict(),
         "script": {"name": script.name, "sha256": script.sha256} if script else None,
         "environment": dict(entry.environment),
+        "expect": entry.expect._asdict(),
     }

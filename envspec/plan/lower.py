@@ -8,6 +8,7 @@ from envspec.facts.nixpkgs import NixpkgsPin
 from envspec.lock.model import Artefact, Lock, LockedPackage
 from envspec.model import Entry as SpecEntry
 from envspec.model import Spec
+from envspec.model import Step as SpecStep
 from envspec.plan import model as plan
 from envspec.source import SourceFile, Span
 
@@ -62,7 +63,7 @@ def lower(
     archive_line = line(spec.project.source.span)
     archive = plan.UnpackSource(_file(lock.source), plan.SOURCE, archive_line)
     steps.append(archive)
-    steps.extend(plan.RunStep(s.name, s.argv, line(s.span)) for s in spec.steps)
+    steps.extend(plan.RunStep(s.name, _argv(s), line(s.span)) for s in spec.steps)
     roots = tuple(_inside(folder) for folder in spec.project.pythonpath) or (plan.SOURCE,)
     accelerator = spec.accelerator
     return plan.Plan(
@@ -88,7 +89,15 @@ def lower(
             plan.OptionalImport(o.name, o.because, line(o.span)) for o in spec.optional_imports
         ),
         claims=tuple(plan.Claim(c.name, c.value, c.because, line(c.span)) for c in spec.claims),
+        resources=plan.Resources(*spec.resources[:3]),
     )
+
+
+def _argv(step: SpecStep) -> tuple[str, ...]:
+    """The command of a step; the distribution's `env` sets its variables, on every engine alike."""
+    if not step.environment:
+        return step.argv
+    return ("env", *(f"{v.name}={v.value}" for v in step.environment), *step.argv)
 
 
 def _inside(folder: str) -> str:
@@ -125,4 +134,5 @@ def _entry(entry: SpecEntry, scripts: Mapping[str, bytes], line: int) -> plan.En
         tuple((v.name, v.value) for v in entry.environment),
         entry.network,
         line,
+        plan.Expect(*entry.expect),
     )

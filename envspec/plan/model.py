@@ -127,6 +127,22 @@ class Script(NamedTuple):
         return cls(name, hashlib.sha256(content).hexdigest(), content)
 
 
+class Expect(NamedTuple):
+    """What an entry must show: its exit status, files below ``/tmp``, patterns in its output."""
+
+    status: int = 0
+    files: tuple[str, ...] = ()
+    output: tuple[str, ...] = ()
+
+
+class Resources(NamedTuple):
+    """What the machine must give, in bytes; 0 where the spec does not say."""
+
+    memory: int = 0
+    shm: int = 0
+    disk: int = 0
+
+
 class Entry(NamedTuple):
     """A command that shows a rung. ``argv[0]`` is looked up in the environment's ``bin``."""
 
@@ -139,6 +155,7 @@ class Entry(NamedTuple):
     environment: tuple[tuple[str, str], ...]
     network: bool
     line: int
+    expect: Expect = Expect()
 
 
 class OptionalImport(NamedTuple):
@@ -177,6 +194,7 @@ class Plan(NamedTuple):
     entries: tuple[Entry, ...]
     optional_imports: tuple[OptionalImport, ...]
     claims: tuple[Claim, ...]
+    resources: Resources = Resources()
 
     @property
     def wheels(self) -> tuple[Wheel, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
-from textwrap import wrap
+from textwrap import TextWrapper
 from typing import Any
 
 from envspec import __version__
@@ -93,7 +93,7 @@ def _one(table: _Row, width: int, *, colour: bool) -> str:
     (row,) = table["rows"]
     due = f", due for review after {table['review_days']} days" if row["due"] else ""
     said = {
-        name.replace("_", " "): _shown(row[name]) or "none"
+        name.replace("_", " "): _shown(row[name])
         for name in row
         if name not in {*_NO_FIELD, *table["key"]} and row[name] is not None
     }
@@ -102,7 +102,7 @@ def _one(table: _Row, width: int, *, colour: bool) -> str:
     room = max(map(len, said))
     lines = [_styled(f"{table['name']} {_key(table, row)}", _BOLD, colour)]
     for name, value in said.items():
-        first, *rest = wrap(value, max(20, width - room - 4))
+        first, *rest = _wrapped(value, max(20, width - room - 4))
         lines.append(f"{_GAP}{_styled(name.ljust(room), _DIM, colour)}{_GAP}{first}")
         lines += [f"{_GAP}{' ' * room}{_GAP}{line}" for line in rest]
     return "\n".join(lines)
@@ -122,12 +122,12 @@ def _side_by_side(table: _Row, width: int, *, colour: bool) -> str:
     grid = _grid([head, *cells], 0)
     notes = [
         line for row in every if row.get("note")
-        for line in wrap(f"{_key(table, row)}: {row['note']}", width, subsequent_indent=_GAP)
+        for line in _wrapped(f"{_key(table, row)}: {row['note']}", width, _GAP)
     ]  # fmt: skip
     sources = []
     for number, birth in enumerate(births, 1):
         label = f"[{number}] " if len(births) > 1 else ""
-        sources += wrap(f"{label}{birth}", width, subsequent_indent=" " * len(label))
+        sources += _wrapped(f"{label}{birth}", width, " " * len(label))
     more = ""
     if left_out:
         command = " ".join(["envspec facts", table["name"], *(k.upper() for k in table["key"])])
@@ -137,7 +137,7 @@ def _side_by_side(table: _Row, width: int, *, colour: bool) -> str:
         "\n".join([_styled(grid[0], _BOLD, colour), *grid[1:]]),
         "\n".join(notes),
         "\n".join(_styled(line, _DIM, colour) for line in sources),
-        "\n".join(wrap(more, width)),
+        "\n".join(_wrapped(more, width)),
     )
     return "\n\n".join(filter(None, parts))
 
@@ -175,6 +175,12 @@ def _grid(lines: Sequence[Sequence[str]], width: int, right: Sequence[int] = ())
     return drawn
 
 
+def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
+    """Lines of a text; names are not broken at their hyphens."""
+    wrapper = TextWrapper(width, subsequent_indent=indent, break_on_hyphens=False)
+    return wrapper.wrap(text)
+
+
 def _cut(text: str, room: int) -> str:
     return text if len(text) <= room else f"{text[: room - 1]}…"
 
@@ -197,7 +203,7 @@ def _shown(value: Any) -> str:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return " ".join(value) or "none" if isinstance(value, list) else str(value)
 
 
 def _usual(values: Sequence[str]) -> str:

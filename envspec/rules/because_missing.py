@@ -66,7 +66,7 @@ def _driver(view: View) -> Iterator[Diagnostic]:
         title = f"`driver >={stated}` is above the floor of CUDA {view.toolkit}"
     else:
         return
-    instead = "leave the line out: the floor is computed from the toolkit and the GPUs"
+    instead = "leave the line out: the floor is computed from the toolkit"
     yield _finding(view, title, span, cause, instead)
 
 

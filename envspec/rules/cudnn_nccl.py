@@ -34,7 +34,7 @@ def check(view: View) -> Iterator[Diagnostic]:
             f"`{word} {stated}` is stated, and {pytorch.shown(view)} brings {name} {actual}",
             view.source,
             (Label(span, "stated here"), Label(pytorch.place(view), f"brings {name} {actual}")),
-            cause=f"torch pins the {name} wheel that it was built with, {actual}, and loads that",
+            cause=f"{name} comes with torch's wheels, in {actual}, and torch loads that one",
             hint=f"write `{word} {precise}`, drop the line, or say with `because` what it is for",
             fix=pytorch.replace(view, span, stated, precise, f"state {name} {precise}"),
             severity=WARNING,

@@ -57,7 +57,8 @@ def _jax(view: View, package: Package, row: JaxPlugin) -> Iterator[Diagnostic]:
         low = older(accelerator.cudnn, row.cudnn_min)
         if low or not older(accelerator.cudnn, row.cudnn_below):
             title = f"{who} needs cuDNN {row.cudnn_min} or newer, below {row.cudnn_below}"
-            cause = f"the spec states {accelerator.cudnn}, and the plugin refuses to start with it"
+            stated = accelerator.cudnn
+            cause = f"the spec states {stated}, and the plugin checks it when it starts"
             hint = f"write `cudnn {row.cudnn_min}` or newer, or drop the line"
             yield _finding(view, package, title, accelerator.cudnn_span, "stated here", cause, hint)
 
@@ -88,7 +89,7 @@ def _tensorflow(view: View, package: Package) -> Iterator[Diagnostic]:
     wanted, stated = row.cuda.partition(".")[0], accelerator.toolkit
     if stated and differs(stated.partition(".")[0], wanted):
         title = f"{who} is built for CUDA {row.cuda}, and the accelerator states {stated}"
-        cause = f"it loads the libraries of CUDA {wanted} by name, and finds none of {stated}"
+        cause = f"it loads the libraries of CUDA {wanted} by name, not those of {stated}"
         at, name = accelerator.toolkit_span, f"state CUDA {row.cuda}"
         fix = pytorch.replace(view, at, stated, row.cuda, name) if not view.torch_cuda else None
         hint = f"write `accelerator cuda {row.cuda}`"

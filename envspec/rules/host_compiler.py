@@ -38,6 +38,7 @@ class _Compiler(NamedTuple):
     version: str
     said: str
     span: Span
+    variable: str = ""
 
 
 def check(view: View) -> Iterator[Diagnostic]:
@@ -65,7 +66,7 @@ def check(view: View) -> Iterator[Diagnostic]:
                 tuple(labels),
                 cause=f"nvcc {nvcc.release} compiles with gcc {bound.gcc} or clang {bound.clang} "
                 f"and older; extension `{extension.name}` is compiled by the two together",
-                hint=_hint(view, nvcc.release, bound.gcc),
+                hint=_hint(view, nvcc.release, bound.gcc, compiler),
             )
 
 
@@ -85,7 +86,7 @@ def _compilers(view: View, extension: Extension) -> tuple[_Compiler, ...]:
             if match:
                 kind = "clang" if match[1].startswith("clang") else "gcc"
                 said = f"`{variable.name}` names"
-                found.append(_Compiler(kind, match[2], said, variable.span))
+                found.append(_Compiler(kind, match[2], said, variable.span, variable.name))
         return tuple(found)
     return _default(view)
 
@@ -115,13 +116,15 @@ def _bound(release: str) -> HostCompiler:
     return next(row for row in rows(HostCompiler) if within(release, row.first, row.last))
 
 
-def _hint(view: View, release: str, gcc: str) -> str:
+def _hint(view: View, release: str, gcc: str, compiler: _Compiler) -> str:
+    number = gcc.partition(".")[0]
+    if compiler.variable:
+        return f"name gcc {number} in `{compiler.variable}`, and add `g++-{number}` to `system`"
     for distribution in ("ubuntu22.04", "ubuntu20.04"):
         image = compiling.newest_image(release, distribution)
         # An image that is there already is not what is wrong.
         if image and _accepted(release, image) and image != view.spec.platform.devel:
             return f'write `devel "{image}"`, whose own compiler fits'
-    number = gcc.partition(".")[0]
     return (
         f'add `g++-{number}` to `build` in `system`, and `CC="gcc-{number}" CXX="g++-{number}"` '
         "to the `env` of the extension"

@@ -13,6 +13,7 @@ from envspec.facts.build_memory import GIB, jobs_for, memory_per_job
 from envspec.model import Extension, Variable
 from envspec.rules.places import line_of, value_of
 from envspec.rules.view import View
+from envspec.source import Span
 
 CODE = "W0341"
 _COUNT = re.compile(r"[1-9]\d{0,3}", re.ASCII)
@@ -41,6 +42,7 @@ def _finding(
     resources, source = view.spec.resources, view.source
     memory = resources.memory
     fitting = jobs_for(memory, extension.name, _count(threads)) or 0
+    number: Span | None
     if stated:
         at, number, written = stated.span, stated.span, f'MAX_JOBS="{fitting}"'
     else:

@@ -53,9 +53,10 @@ def _is_wrong(rows: tuple[TorchPairing, ...], torch: str, machine: str) -> bool:
 def _release(
     view: View, torch: Settled, companion: Settled, rows: tuple[TorchPairing, ...]
 ) -> Diagnostic:
-    fitting = tuple(dict.fromkeys(_version(r, torch) for r in _fitting(torch, companion.name)))
+    found = lookup.pairings(torch.public, companion.name)
+    fitting = tuple(dict.fromkeys(row.version for row in found))
     if fitting:
-        hint = f"torch {torch.public} goes with {companion.name} {pytorch.either(fitting)}"
+        hint = f"torch {torch.public} goes with {companion.name} {pytorch.either(fitting[:3])}"
     else:
         hint = f"take torch {_asked(rows)}"
     return Diagnostic(
@@ -71,18 +72,6 @@ def _release(
         hint=hint,
         fix=_move(view, companion, fitting),
     )
-
-
-def _fitting(torch: Settled, name: str) -> tuple[TorchPairing, ...]:
-    return lookup.pairings(torch.public, name)
-
-
-def _version(row: TorchPairing, torch: Settled) -> str:
-    """A series of two numbers takes its patch from torch (torch 2.9.1 and torchvision 0.24.1)."""
-    parts = torch.public.split(".")
-    if row.relation == "series" and row.version.count(".") == 1 and len(parts) == 3:
-        return f"{row.version}.{parts[2]}"
-    return row.version
 
 
 def _asked(rows: tuple[TorchPairing, ...]) -> str:

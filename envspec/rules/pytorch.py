@@ -12,6 +12,7 @@ from collections.abc import Iterable
 
 from envspec.diagnostics import Edit, Fix, Label
 from envspec.facts import lookup
+from envspec.facts.device_code import torch_runs_on
 from envspec.facts.rows import TorchBuild
 from envspec.facts.versions import older, version
 from envspec.model import Package
@@ -146,12 +147,14 @@ def request(view: View, package: Package, specifier: str, index: str) -> tuple[E
 def rebuilt(view: View, row: TorchBuild) -> Fix | None:
     """A fix that takes the spec to another build of its torch: torch, the torchvision and the
     torchaudio beside it, and the toolkit. None where torch is not pinned to one version, where
-    its index is the user's own, or where the driver would be too old."""
+    its index is the user's own, or where the driver or a GPU is too old for that build."""
     torch, accelerator = view.stated.get("torch"), view.spec.accelerator
     if not isinstance(torch, Package) or not exact(torch.specifier) or not is_official(view):
         return None
     floor = lookup.driver_floor(row.cuda or "")
     if floor is None or older(accelerator.driver, floor.linux):
+        return None
+    if any(torch_runs_on(row, gpu) is False for gpu in accelerator.gpus):
         return None
     edits: list[Edit] = []
     for name in ("torch", "torchvision", "torchaudio"):

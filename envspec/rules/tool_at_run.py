@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from envspec.diagnostics import WARNING, Diagnostic, Label
 from envspec.facts import images, lookup
@@ -19,40 +20,48 @@ _NVCC = re.compile(
     r"nvidia-cuda-toolkit|cuda(?:-(?:nvcc|toolkit|compiler))?(?:-\d+-\d+)?", re.ASCII
 )
 _OFF = {"", "0"}
-_CAUSES = {
-    "nvcc": "operations that were not compiled before are compiled when they are first used, with "
-    "NVIDIA's compiler",
-    "cc": "a launcher for each kernel is compiled when it first runs, with a C compiler",
+
+
+class _Tool(NamedTuple):
+    what: str
+    cause: str
+    hint: str
+
+
+_TOOLS = {
+    "nvcc": _Tool(
+        "takes NVIDIA's compiler (`nvcc`)",
+        "operations that were not compiled before are compiled when they are first used, with "
+        "NVIDIA's compiler",
+        'compile them before (`env DS_BUILD_OPS="1"` in its `extension`), or take an `nvidia/cuda` '
+        "base of flavour `devel`",
+    ),
+    "cc": _Tool(
+        "takes a C compiler",
+        "a launcher for each kernel is compiled when it first runs, with a C compiler",
+        "add `runtime gcc libc6-dev` to `system`, or take a base that has a compiler",
+    ),
 }
 
 
 def check(view: View) -> Iterator[Diagnostic]:
     """One finding a package that the spec names."""
+    platform = view.spec.platform
     for name, stated in view.stated.items() if view.cuda else ():
         row = lookup.extension(name)
-        tool = row.tool_at_run if row else None
-        if tool not in _CAUSES or _has(view, tool) is not False:
+        tool = (row.tool_at_run if row else None) or ""
+        needed = _TOOLS.get(tool)
+        if needed is None or _has(view, tool) is not False:
             continue
         if tool == "nvcc" and _prebuilt(view):
             continue
-        base = view.spec.platform.base
-        what = "NVIDIA's compiler (`nvcc`)" if tool == "nvcc" else "a C compiler"
-        hint = (
-            'write `env DS_BUILD_OPS="1"` in its `extension`, which compiles its operations before, '
-            "or take an `nvidia/cuda` base of flavour `devel`"
-            if tool == "nvcc"
-            else "add `runtime gcc libc6-dev` to `system`, or take a base that has a compiler"
-        )
         yield Diagnostic(
             CODE,
             f"`{name}` compiles while it runs, and the base has no compiler",
             view.source,
-            (
-                Label(stated.span, f"takes {what}"),
-                Label(view.spec.platform.base_span, "the base"),
-            ),
-            cause=f"{_CAUSES[tool]}; `{base}` has none",
-            hint=hint,
+            (Label(stated.span, needed.what), Label(platform.base_span, "the base")),
+            cause=f"{needed.cause}; `{platform.base}` has none",
+            hint=needed.hint,
             severity=WARNING,
         )
 

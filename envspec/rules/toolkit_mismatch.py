@@ -38,7 +38,8 @@ def check(view: View) -> Iterator[Diagnostic]:
     hint, fix = _mend(view, stated, wanted)
     yield Diagnostic(
         CODE,
-        f"`accelerator cuda {stated}`, and {pytorch.shown(view)} is built for CUDA {wanted}",
+        f"`accelerator cuda {stated}` is stated, and {pytorch.shown(view)} is built for CUDA "
+        f"{wanted}",
         view.source,
         (
             Label(accelerator.toolkit_span, f"CUDA {stated}"),

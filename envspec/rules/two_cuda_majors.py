@@ -42,6 +42,8 @@ class _Evidence(NamedTuple):
     shown: str
     span: Span
     extra: str = ""
+    name: str = ""
+    locked: bool = False
 
 
 def check(view: View) -> Iterator[Diagnostic]:
@@ -86,7 +88,9 @@ def _all(view: View) -> Iterator[_Evidence]:
             continue  # the first is above, and E0318 is about the second
         reasoned = name in view.stated and bool(view.stated[name].because)
         if name not in view.stated and (match := _BY_NAME.fullmatch(name)):
-            yield _Evidence(match[1], f"`{name}` of the lock", settled.span)
+            said = f"`{name}` of the lock"
+            locked = name.startswith("nvidia-")
+            yield _Evidence(match[1], said, settled.span, name=name, locked=locked)
         elif settled.local and (match := _BY_LOCAL.fullmatch(settled.local)):
             yield _Evidence(match[1], f"{name} {settled.version}", settled.span)
         elif name in _BY_VERSION and not reasoned:
@@ -129,4 +133,6 @@ def _mend(view: View, first: list[_Evidence]) -> tuple[str, Fix | None]:
     if builds:
         named = pytorch.either(builds)
         choices.append(f"take torch {view.torch.public} in build {named}")
+    if other.locked:
+        choices.append(f"list `{other.name}` in `packages` with a `because` that bears it")
     return ", or ".join(choices) or f"take {other.shown} for CUDA {torch.major}", fix

@@ -121,12 +121,41 @@ def entries(name: str, runs: Iterable[Ran], own: frozenset[str]) -> Rung:
     details = {"entries": [_entry(r) for r in ran]}
     for run in ran:
         seen = run.observation.observed
-        if seen.get("exit_code") != 0 or seen.get("timed_out") or seen.get("signal"):
-            cause, why = attribute(seen, own)
+        wanted = run.entry.expect.status
+        ended = seen.get("exit_code") == wanted and not seen.get("signal")
+        if not ended or seen.get("timed_out") or seen.get("start_error"):
+            cause, why = _ending(seen, wanted, own)
             reason = f"entry `{run.entry.name}`: {why}"
             return Rung(name, verdicts.FAIL, cause, reason, evidence, details)
-    names = ", ".join(f"`{r.entry.name}`" for r in ran)
-    return verdicts.passed(name, f"{names} ended with status 0", evidence, **details)
+    for run in ran:
+        lacking = _lacking(run)
+        if lacking:
+            reason = f"entry `{run.entry.name}`: {lacking}"
+            return verdicts.failed(name, verdicts.ENVIRONMENT, reason, evidence, **details)
+    said = ", ".join(f"`{r.entry.name}` ended with status {r.entry.expect.status}" for r in ran)
+    expected = sum(len(r.entry.expect.files) + len(r.entry.expect.output) for r in ran)
+    said += f", and showed what is expected ({expected})" if expected else ""
+    return verdicts.passed(name, said, evidence, **details)
+
+
+def _ending(seen: dict[str, Any], wanted: int, own: frozenset[str]) -> tuple[str, str]:
+    """Why an entry did not end as expected: a status of 0 has no fault in it to attribute."""
+    if seen.get("exit_code") == 0 and not seen.get("timed_out"):
+        return verdicts.ENVIRONMENT, f"it ended with status 0, and {wanted} is expected"
+    cause, why = attribute(seen, own)
+    return cause, why
+
+
+def _lacking(run: Ran) -> str:
+    """What an entry should have shown and did not. Not looked at is not shown."""
+    files, output = (run.observation.observed.get(k) or {} for k in ("files", "output"))
+    for path in run.entry.expect.files:
+        if files.get(path) is not True:
+            return f"it left no file `/tmp/{path}`"
+    for pattern in run.entry.expect.output:
+        if output.get(pattern) is not True:
+            return f"its output does not match `{pattern[:100]}`"
+    return ""
 
 
 def _entry(run: Ran) -> dict[str, Any]:

@@ -184,6 +184,8 @@ def _entry(session: Session, entry: Entry, *, gpus: bool = False) -> Ran:
         "cwd": session.locate(plan.SOURCE),
         "environment": session.environment(dict(entry.environment), gpus=gpus),
         "output_limit": 65536,
+        "expect_files": list(entry.expect.files),
+        "expect_output": list(entry.expect.output),
         "source_roots": [session.locate(plan.SOURCE), session.locate(plan.ENTRIES)],
     }
     observation = session.run(

@@ -72,7 +72,10 @@ class Session:
         pycache.chmod(0o777)  # the sandbox's user is not ours
         self._logs = logs
         self._reporter = reporter
-        self._limits = Limits()
+        asked = subject.resources
+        self._limits = Limits()._replace(
+            **{k: v for k, v in (("memory", asked.memory), ("shared_memory", asked.shm)) if v}
+        )
 
     def locate(self, text: str) -> str:
         """A logical path as the programs inside have to spell it."""

@@ -69,6 +69,8 @@ def test_each_shape_has_one_layout(text: str, wanted: str) -> None:
         ('a because "x"\nb 1 because "x"', 'a   because "x"\nb 1 because "x"'),
         ('a because "x" from y\nb 1 from y', 'a   because "x" from y\nb 1 from y'),
         ("a from x from y\nbb from z", "a  from x from y\nbb        from z"),
+        ("a because y\nb 1 from y", "a because y\nb 1 from y"),
+        ('a from "y"\nb 1 from y', 'a from "y"\nb 1    from y'),
         ("from x\nbecause y", "from    x\nbecause y"),
         (f"a 1\n{'b' * 33} 2\ncc 3", f"a  1\n{'b' * 33} 2\ncc 3"),
         (f"a 1\n{'b' * 32} 2", f"a{' ' * 32}1\n{'b' * 32} 2"),

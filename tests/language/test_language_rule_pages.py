@@ -6,7 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
-from language_findings import SPEC, all_of, of_rules
+from language_findings import SPEC, all_of, of_rules, read
+
+from envspec import rules
+from envspec.source import SourceFile
 
 RULES = Path(__file__).parents[2] / "docs" / "rules"
 # Codes of a spec alone. These have examples that no page can show, or that are not text of a spec.
@@ -22,7 +25,8 @@ def test_example_shows_its_code(page: Path) -> None:
     block = re.search(r"```\n(.*?)```", example, re.DOTALL)
     assert block is not None
     text = block[1]
-    found = all_of(text if text.startswith("envspec") else SPEC + text) or of_rules(text)
+    whole = text if text.startswith("envspec") else SPEC + text
+    found = all_of(whole) or rules.check(read(whole), SourceFile("spec.env", whole))
     assert page.stem in {d.code for d in found}
 
 

@@ -60,6 +60,29 @@ def test_a_good_entry(probe: Probe, repository: Path) -> None:
     assert observed["innermost"] == "unknown"
 
 
+def test_what_is_expected_is_looked_for(probe: Probe, repository: Path) -> None:
+    mark = f"envspec-{repository.parent.name}"
+    code = (
+        f"import os, sys\nopen('/tmp/{mark}', 'w').close()\nos.makedirs('/tmp/{mark}-folder')\n"
+        "print('step 1')\nprint('loss 0.25')\nsys.stderr.write('warned\\n')"
+    )
+    try:
+        observed = run(
+            probe,
+            repository,
+            code,
+            expect_files=[mark, f"{mark}-folder", "no-such"],
+            expect_output=[r"^loss [0-9.]+$", "warned", "^loss$", "step 2"],
+        )
+    finally:
+        Path("/tmp", mark).unlink(missing_ok=True)
+        Path("/tmp", f"{mark}-folder").rmdir()
+    assert observed["files"] == {mark: True, f"{mark}-folder": False, "no-such": False}
+    assert observed["output"] == {
+        "^loss [0-9.]+$": True, "warned": True, "^loss$": False, "step 2": False,
+    }  # fmt: skip
+
+
 def test_c3_and_c4_entries_are_served_too(probe: Probe, repository: Path) -> None:
     for name in ("c3_entry", "c4_entry"):
         config: dict[str, Any] = {"argv": [sys.executable, "-c", ""], "cwd": str(repository)}

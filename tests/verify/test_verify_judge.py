@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from envspec.plan.model import Entry
+from envspec.plan.model import Entry, Expect
 from envspec.verify import judge
 from envspec.verify.judge import Ran
 from envspec.verify.pyramid import changes, live_names
@@ -115,6 +115,33 @@ OK = {"exit_code": 0, "signal": None, "timed_out": False}
 )
 def test_entries(ran: Ran, verdict: str) -> None:
     assert judge.entries("c1", [ran], frozenset()).verdict == verdict
+
+
+def expecting(expect: Expect, **observed: Any) -> Ran:
+    ran = entry(**{**OK, **observed})
+    return ran._replace(entry=ran.entry._replace(expect=expect))
+
+
+@pytest.mark.parametrize(
+    ("ran", "verdict", "words"),
+    [
+        (expecting(Expect(3), exit_code=3), "pass", "ended with status 3"),
+        (expecting(Expect(3)), "fail", "status 0, and 3 is expected"),
+        (expecting(Expect(3), exit_code=4), "fail", "status 4"),
+        (expecting(Expect(3), exit_code=3, timed_out=True), "fail", "did not end"),
+        (expecting(Expect(0, ("a/b",)), files={"a/b": True}), "pass", "expected (1)"),
+        (expecting(Expect(0, ("a/b",)), files={"a/b": False}), "fail", "no file `/tmp/a/b`"),
+        (expecting(Expect(0, ("a/b",)), files={"a/b": "yes"}), "fail", "no file `/tmp/a/b`"),
+        (expecting(Expect(0, ("a/b",))), "fail", "no file `/tmp/a/b`"),
+        (expecting(Expect(0, (), ("x+",)), output={"x+": True}), "pass", "expected (1)"),
+        (expecting(Expect(0, (), ("x+",)), output={"x+": False}), "fail", "does not match `x+`"),
+        (expecting(Expect(0, (), ("x+",)), output={"y": True}), "fail", "does not match `x+`"),
+    ],
+)
+def test_what_an_entry_is_expected_to_show(ran: Ran, verdict: str, words: str) -> None:
+    rung = judge.entries("c1", [ran], frozenset())
+    assert rung.verdict == verdict
+    assert words in rung.reason
 
 
 def test_one_bad_entry_fails_the_rung() -> None:

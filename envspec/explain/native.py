@@ -1,0 +1,116 @@
+"""Native packages: wheel or source build, ABI, flags, compilers, memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from envspec.explain.frameworks import abi
+from envspec.facts import lookup
+from envspec.facts.build_memory import GIB, max_jobs, memory_per_job
+from envspec.facts.rows import Extension as Facts
+from envspec.model import Extension
+from envspec.rules.view import View
+from envspec.solve import fitting, links
+from envspec.solve.limits import host_compiler, native_facts
+from envspec.solve.values import Link
+
+
+def native(view: View, name: str, version: str, extension: Extension | None) -> Iterator[Link]:
+    """What a native package takes, and how it is built where the spec builds it."""
+    stated = view.stated.get(name)
+    facts = native_facts(stated) if stated else lookup.extension(name)
+    if facts is None:
+        yield links.unknown(f"what {name} asks of GPUs, CUDA and compilers is not known")
+    else:
+        yield from links.native(facts, view.spec.accelerator.gpus, view.toolkit)
+        if facts.tool_at_run:
+            yield links.fact(f"{name} needs {facts.tool_at_run} at run time as well", facts)
+    if extension is not None:
+        yield from _built(view, extension, version, facts)
+    elif facts is not None and facts.distribution != "wheel" and name not in view.locked:
+        offers = "its source alone" if facts.distribution == "sdist" else "nothing of that name"
+        yield links.fact(f"the default index has {offers}: an `extension` builds it", facts)
+
+
+def _built(view: View, extension: Extension, version: str, facts: Facts | None) -> Iterator[Link]:
+    yield Link("it is compiled against the locked torch in a stage of its own, and only its wheel "
+               "is kept")  # fmt: skip
+    yield from _wheel(view, extension.name, version)
+    row, torch = view.torch_build, view.torch
+    if row is not None and torch is not None:
+        yield abi(row, f"torch {torch.public}")
+    yield from _toolchain(view)
+    if facts is not None:
+        yield from _flags(view, extension, facts)
+    yield _memory(view, extension.name, facts)
+
+
+def _wheel(view: View, name: str, version: str) -> Iterator[Link]:
+    public = version.partition("+")[0]
+    wheels = lookup.extension_wheels(name, public or None)
+    row = view.torch_build
+    if row is None:
+        yield links.unknown("whether a prebuilt wheel would fit is not known: torch is not")
+        return
+    python = view.spec.platform.python
+    fitted = next((w for w in wheels if lookup.wheel_fits(w, row, python) is not False), None)
+    torch = view.torch.public if view.torch else ""
+    if fitted is not None:
+        sure = lookup.wheel_fits(fitted, row, python)
+        may = "would fit" if sure else "may fit, and the facts do not tell all of it"
+        said = f"a prebuilt wheel of {fitted.version} for torch {fitted.torch} and {fitted.build}"
+        yield links.fact(f"{said} {may}", fitted)
+    elif wheels:
+        said = f"no prebuilt wheel of {name} {public}".rstrip()
+        yield links.fact(f"{said} is for torch {torch}+{row.build}: it has to be built", wheels[0])
+    else:
+        yield links.unknown(f"no prebuilt wheel of {name} {public}".rstrip() + " is known")
+
+
+def _toolchain(view: View) -> Iterator[Link]:
+    platform = view.spec.platform
+    image = platform.devel or platform.base
+    nvcc = fitting.nvcc_of(image)
+    if not nvcc:
+        yield links.unknown(f"which nvcc `{image}` has is not known")
+        return
+    cuda = view.torch_cuda
+    if cuda:
+        same = fitting.starts(cuda, nvcc.partition(".")[0])
+        says = "the major of torch's" if same else "another major than torch's"
+        yield Link(f"nvcc is of CUDA {nvcc}, {says} {cuda}", "spec.env")
+    else:
+        yield Link(f"nvcc is of CUDA {nvcc}", "spec.env")
+    compiler = host_compiler(view.spec, image)
+    if compiler:
+        yield links.compiler(nvcc, compiler, image)
+    else:
+        yield links.unknown(f"which gcc `{image}` has is not known")
+
+
+def _flags(view: View, extension: Extension, facts: Facts) -> Iterator[Link]:
+    """Settings without which the build is another one, and whether they are stated."""
+    variables = (*view.spec.environment, *extension.environment)
+    stated = {v.name: v.value for v in variables}
+    for setting in facts.force or ():
+        name, _, value = setting.partition("=")
+        how = "stated" if stated.get(name) else "set for the build where the spec does not"
+        yield links.fact(f"its build asks for {name}={value}: {how}", facts)
+    if facts.arch_variable:
+        value = stated.get(facts.arch_variable, "")
+        gpus = " ".join(view.spec.accelerator.gpus) or "not stated"
+        said = f"stated as {value}" if value else f"the GPUs of the spec ({gpus})"
+        yield links.fact(f"{facts.arch_variable} names what it compiles for: {said}", facts)
+
+
+def _memory(view: View, name: str, facts: Facts | None) -> Link:
+    each = memory_per_job(name)
+    resources = view.spec.resources
+    if each is None:
+        return links.unknown(f"how much memory compiling {name} takes is not known")
+    jobs = max_jobs(name, memory=resources.memory, jobs=resources.jobs)
+    have = f"{resources.memory / GIB:g} GiB" if resources.memory else ""
+    said = (
+        f"; {have or 'the spec'} allows {jobs} at once" if jobs else "; the spec states no memory"
+    )
+    return links.fact(f"compiling takes {each // GIB} GiB a job{said}", facts)

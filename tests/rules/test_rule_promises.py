@@ -1,0 +1,64 @@
+"""Promises of single rules that a drawn finding does not show."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from envspec import fixing, rules
+from envspec.language.parse import parse
+from envspec.language.resolve import resolve
+from envspec.plan import model as plan
+from envspec.rules import contradiction
+from envspec.source import SourceFile
+
+HERE = Path(__file__).parent
+
+
+def test_the_environment_is_where_the_plan_puts_it() -> None:
+    assert f"{plan.PREFIX}/" == contradiction.ENVIRONMENT
+    assert plan.INTERPRETER.startswith(contradiction.ENVIRONMENT)
+
+
+def test_e0349_never_says_the_value() -> None:
+    checked = 0
+    for path in sorted((HERE / "E0349").glob("bad*.env")):
+        source = SourceFile("spec.env", path.read_text(encoding="utf-8"))
+        spec = resolve(parse(source), source)
+        values = [v.value for v in spec.environment]
+        values += [
+            text for e in spec.entries for text in (*e.argv, *(v.value for v in e.environment))
+        ]
+        values += ["hf_EXAMPLE", "ghp_EXAMPLE", "sk-EXAMPLE", "AKIAEXAMPLE"]
+        for finding in rules.check(spec, source):
+            if finding.code == "E0349":
+                said = " ".join((finding.title, finding.cause, finding.hint, *finding.excerpt))
+                said += " ".join(label.text for label in finding.labels)
+                assert [v for v in values if len(v) > 6 and v in said] == []
+                checked += 1
+    assert checked >= 10
+
+
+def fixed(name: str) -> str:
+    code, _, stem = name.partition("/")
+    text = (HERE / code / f"{stem}.env").read_text(encoding="utf-8")
+    source = SourceFile("spec.env", text)
+    found = rules.check(resolve(parse(source), source), source)
+    mended, applied = fixing.apply(text, [d.fix for d in found if d.code == code and d.fix])
+    assert applied
+    return mended
+
+
+def test_a_fix_writes_what_a_person_would() -> None:
+    """The lines that fixes add stand in their block, with its indent."""
+    assert "  jobs   1\n" in fixed("W0341/bad-jobs")
+    assert "  # jobs 99\n" in fixed("W0341/bad-jobs")
+    assert 'MAX_JOBS="6" NVCC_THREADS="2"' in fixed("W0341/bad-max-jobs")
+    assert "}\n\nresources {\n  shm 2GiB\n}\n" in fixed("W0344/bad-no-resources")
+    assert "  # shm 8GiB\n  shm 8GiB\n}\n" in fixed("W0344/bad-no-shm")
+    assert "resources { memory 2GiB \n  shm 1GiB\n}\n" in fixed("W0344/bad-one-line")
+    assert "    level c4\n    processes 2 # distributed\n" in fixed("E0345/bad-default")
+    assert "  level c4\n  processes 4\n}\n" in fixed("E0345/bad-launcher")
+    assert "  processes 3\n" in fixed("E0345/bad-one")
+    assert '"nvidia/cuda:12.8.1-base-ubuntu22.04"' in fixed("W0342/bad-cudnn")
+    assert '"nvcr.io/nvidia/cuda:12.3.2-cudnn9-devel-ubuntu22.04"' in fixed("E0343/bad-devel")
+    assert 'env   TORCH_CUDA_ARCH_LIST="7.5;8.6;8.0;9.0"' in fixed("E0303/bad-architectures")
