@@ -10,10 +10,13 @@ PYTHON ?=
 # Two workers suit two cores; tests that share something large name a group and stay together.
 PYTEST_ARGS ?= -n 2 --dist loadgroup
 
+COUNT ?= 1000000
+MODELS ?= 100000
+
 bin := .venv/bin
 install := -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help demo test test-heavy lint generated bench clean
+.PHONY: help demo test test-heavy fuzz lint generated bench clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -26,6 +29,11 @@ test: lint ## lint, then every test but the heavy ones (PYTEST_ARGS='-k word' na
 
 test-heavy: .venv/test-tools ## the tests that download gigabytes
 	$(bin)/python -m pytest -m heavy
+
+fuzz: .venv/test-tools ## a million mutated specs and 100,000 generated ones (COUNT=… for fewer)
+	PYTHONPATH=. $(bin)/python tests/property/mutations.py --count $(COUNT)
+	ENVSPEC_PROPERTY_EXAMPLES=$(MODELS) $(bin)/python -m pytest tests/property/test_round_trip.py \
+	  tests/property/test_formatter.py $(PYTEST_ARGS)
 
 lint: .venv/test-tools ## ruff, its formatter as a check, mypy
 	$(bin)/ruff check .

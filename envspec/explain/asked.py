@@ -10,8 +10,9 @@ from envspec.model import Extension
 from envspec.rules.view import View
 from envspec.solve.values import Link
 
-SPEC = "spec"
-LOCK = "spec.lock"
+SPEC, LOCK = "the spec", "the lock"
+"""Where a sentence comes from that is no fact of the tables."""
+_ITSELF = "spec"
 _MOST = 6
 
 
@@ -23,11 +24,11 @@ def requests(view: View, locked: Mapping[str, LockedPackage], name: str) -> Iter
         origin = f" from {stated.index}" if stated.index else ""
         written = f"{kind}{stated.name} {stated.specifier}".rstrip() + origin
         because = f", because “{stated.because}”" if stated.because else ""
-        yield Link(f"the spec asks for `{written}`{because}", "spec.env")
+        yield Link(f"the spec asks for `{written}`{because}", SPEC)
     package = locked.get(name)
     if package is None:
         return
-    by = [other for other in package.why if other != SPEC]
+    by = [other for other in package.why if other != _ITSELF]
     if by:
         more = f" and {len(by) - _MOST} more" if len(by) > _MOST else ""
         yield Link(f"required by {', '.join(by[:_MOST])}{more}", LOCK)
@@ -46,7 +47,7 @@ def chain(locked: Mapping[str, LockedPackage], name: str) -> list[str]:
     while paths:
         path = paths.popleft()
         package = locked.get(path[-1])
-        if package is None or SPEC in package.why:
+        if package is None or _ITSELF in package.why:
             return path
         for other in package.why:
             if other not in seen:

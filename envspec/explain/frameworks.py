@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from envspec.explain.asked import SPEC
 from envspec.facts import lookup
 from envspec.facts.rows import TorchBuild
 from envspec.model import Package
@@ -28,7 +29,7 @@ def torch(view: View) -> Iterator[Link]:
     if row is None:
         yield links.unknown(f"{name}+{build} for {view.machine} is not among the facts")
         return
-    yield _build(view, row, name)
+    yield _build(row, name)
     if row.cuda:
         yield from _cuda(view, row)
     elif view.cuda:
@@ -41,7 +42,7 @@ def torch(view: View) -> Iterator[Link]:
         yield from links.libraries(row)
 
 
-def _build(view: View, row: TorchBuild, name: str) -> Link:
+def _build(row: TorchBuild, name: str) -> Link:
     where = " and is what the default index serves" if row.default else ""
     cuda = f"built for CUDA {row.cuda}" if row.cuda else "built without CUDA"
     series = f" (known by its series, {row.release})" if row.release.count(".") < 2 else ""
@@ -55,7 +56,7 @@ def _cuda(view: View, row: TorchBuild) -> Iterator[Link]:
     if toolkit and fitting.starts(toolkit, cuda) is not True:
         same = fitting.starts(cuda, toolkit.partition(".")[0])
         says = "the same major" if same else "another major"
-        yield Link(f"the spec states CUDA {toolkit}: {says}", "spec.env")
+        yield Link(f"the spec states CUDA {toolkit}: {says}", SPEC)
     yield from links.gpus(row, accelerator.gpus, accelerator.driver)
 
 

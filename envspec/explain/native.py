@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from envspec.explain.asked import SPEC
 from envspec.explain.frameworks import abi
 from envspec.facts import lookup
 from envspec.facts.build_memory import GIB, max_jobs, memory_per_job
@@ -78,9 +79,9 @@ def _toolchain(view: View) -> Iterator[Link]:
     if cuda:
         same = fitting.starts(cuda, nvcc.partition(".")[0])
         says = "the major of torch's" if same else "another major than torch's"
-        yield Link(f"nvcc is of CUDA {nvcc}, {says} {cuda}", "spec.env")
+        yield Link(f"nvcc is of CUDA {nvcc}, {says} {cuda}", SPEC)
     else:
-        yield Link(f"nvcc is of CUDA {nvcc}", "spec.env")
+        yield Link(f"nvcc is of CUDA {nvcc}", SPEC)
     compiler = host_compiler(view.spec, image)
     if compiler:
         yield links.compiler(nvcc, compiler, image)
@@ -94,13 +95,12 @@ def _flags(view: View, extension: Extension, facts: Facts) -> Iterator[Link]:
     stated = {v.name: v.value for v in variables}
     for setting in facts.force or ():
         name, _, value = setting.partition("=")
-        how = "stated" if stated.get(name) else "set for the build where the spec does not"
-        yield links.fact(f"its build asks for {name}={value}: {how}", facts)
+        how = "the spec states it" if stated.get(name) else "the spec does not state it"
+        yield links.fact(f"its build asks for {name}={value}, and {how}", facts)
     if facts.arch_variable:
         value = stated.get(facts.arch_variable, "")
-        gpus = " ".join(view.spec.accelerator.gpus) or "not stated"
-        said = f"stated as {value}" if value else f"the GPUs of the spec ({gpus})"
-        yield links.fact(f"{facts.arch_variable} names what it compiles for: {said}", facts)
+        said = f"the spec states {value}" if value else "the spec does not state it"
+        yield links.fact(f"{facts.arch_variable} says which GPUs it compiles for; {said}", facts)
 
 
 def _memory(view: View, name: str, facts: Facts | None) -> Link:

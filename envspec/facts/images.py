@@ -15,7 +15,9 @@ from envspec.facts.versions import version, within
 _REPOSITORIES = ("nvidia/cuda", "nvcr.io/nvidia/cuda")
 _NUMBER = re.compile(r"\d+(?:\.\d+){1,2}", re.ASCII)
 _CUDNN = re.compile(r"cudnn\d*", re.ASCII)
-_DISTRO = re.compile(r"[a-z]+\d+(?:\.\d+)?", re.ASCII)
+_DISTRO = re.compile(
+    r"(?:ubuntu|ubi|rockylinux|oraclelinux|centos|opensuse|amzn|cm)\d+(?:\.\d+)?", re.ASCII
+)
 _FIRST_MAJOR = 11
 
 

@@ -136,13 +136,16 @@ class TorchPairing(NamedTuple):
     """A companion package and the torch it goes with.
 
     ``relation``: ``series`` (every patch of both), ``exact`` (that version only) or
-    ``at_least`` (that torch and newer, a stable-ABI wheel).
+    ``at_least`` (that torch and newer, a stable-ABI wheel). ``python_min`` and ``python_max`` are
+    the Pythons it has wheels for, None where one wheel serves several.
     """
 
     package: str
     version: str
     torch: str
     relation: str
+    python_min: str | None
+    python_max: str | None
     note: str | None
     source: str
     as_of: str

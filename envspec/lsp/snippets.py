@@ -11,7 +11,6 @@ from typing import NamedTuple
 from envspec.language.statements import REQUIRED, Form, Param, Word, words_in
 from envspec.language.syntax import ASSIGNMENT, STRING
 
-
 _USUAL = {"asset": ("hub", "revision"), "entry": ("run",)}
 """Of statements one of which is required, those that are usual."""
 

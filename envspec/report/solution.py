@@ -84,7 +84,8 @@ class Sources:
         """Where each fact was read, and on which day it was true."""
         lines: list[str] = []
         for (source, as_of), number in self._numbers.items():
-            lines.extend(_wrapped(f"[{number}] {source} ({as_of})", "  "))
+            day = f" ({as_of})" if as_of else ""
+            lines.extend(_wrapped(f"[{number}] {source}{day}", "  "))
         return lines or ["  none"]
 
 

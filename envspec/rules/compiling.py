@@ -17,7 +17,7 @@ from envspec.facts import lookup
 from envspec.facts import rows as kinds
 from envspec.facts.tables import rows
 from envspec.facts.versions import at_least, version, within
-from envspec.model import Extension
+from envspec.model import Extension, Package
 from envspec.rules import places
 from envspec.rules.view import View
 from envspec.source import Span
@@ -26,6 +26,7 @@ ARCH_LIST = "TORCH_CUDA_ARCH_LIST"
 DEFAULT_NEEDS = ("torch", "setuptools", "wheel")
 """What a build has to import where the spec does not say."""
 
+_NAME = re.compile(r"[A-Za-z0-9._-]+", re.ASCII)
 _RELEASE = re.compile(r"(\d+\.\d+)(?:\.\d+)?", re.ASCII)
 _TOOLKIT_PACKAGE = re.compile(
     r"(?:cuda(?:-(?:nvcc|compiler|minimal-build|toolkit))?)-(\d+)-(\d+)", re.ASCII
@@ -239,6 +240,14 @@ def add_to_extension(view: View, extension: Extension, line: str) -> Edit | None
     if text[span.end - 1] == "}":
         return places.add_line(view.source, span, line)
     return Edit(Span(span.end, span.end), f" {{\n  {line}\n}}")
+
+
+def written_name(view: View, package: Package) -> Span | None:
+    """Where the name of a package is written; None for a spec that came in another form."""
+    match = _NAME.match(view.source.text, package.span.start)
+    if match is None or re.sub(r"[-_.]+", "-", match[0]).lower() != package.name:
+        return None
+    return Span(match.start(), match.end())
 
 
 def head(extension: Extension, source_text: str) -> Span:

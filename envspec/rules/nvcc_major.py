@@ -36,8 +36,8 @@ def compared(view: View, code: str) -> Iterator[Diagnostic]:
             "the major is the same, so torch warns and goes on; what the newer toolkit added may "
             "be missing when it runs"
         )
-    image = compiling.newest_image(ours) or f"nvidia/cuda:{ours}.Z-devel-ubuntu22.04"
-    same = compiling.image_for(nvcc.image, ours) or image
+    same = compiling.image_for(nvcc.image, ours)
+    image = same or compiling.newest_image(ours)
     labels = [Label(nvcc.span, f"nvcc {nvcc.release}")]
     if torch.span != nvcc.span:
         labels.append(Label(torch.span, f"torch {torch.version}, CUDA {ours}"))
@@ -47,16 +47,16 @@ def compared(view: View, code: str) -> Iterator[Diagnostic]:
         view.source,
         tuple(labels),
         cause=cause,
-        hint=f'write `devel "{same}"`' if nvcc.image else f"take CUDA {ours} for both",
-        fix=_fix(view, nvcc, compiling.image_for(nvcc.image, ours)),
+        hint=f'write `devel "{image}"`' if nvcc.image and image else f"take CUDA {ours} for both",
+        fix=_fix(view, nvcc, same),
         severity=ERROR if code == CODE else WARNING,
     )
 
 
 def _fix(view: View, nvcc: Nvcc, image: str) -> Fix | None:
     platform = view.spec.platform
-    # With a digest, the tag alone says nothing; without `devel`, the base itself would change.
-    if not image or nvcc.image != platform.devel or platform.devel_digest:
+    # Without `devel`, the base itself would change; behind a digest, no tag is found to change.
+    if not image or nvcc.image != platform.devel:
         return None
     at = places.string_of(view.source, nvcc.span, nvcc.image)
     return Fix.replace(at, image, f"compile with {image}") if at else None

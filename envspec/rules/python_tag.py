@@ -1,4 +1,4 @@
-"""E0314: a Python release that torch or TensorFlow has no wheels for.
+"""E0314: a Python release that torch, TensorFlow or a companion of torch has no wheels for.
 
 A Python that a release supports as an experiment has wheels, and is accepted.
 """
@@ -15,6 +15,9 @@ from envspec.rules import pytorch
 from envspec.rules.view import Settled, View
 
 CODE = "E0314"
+# Those that have no source archive on the default index.
+_FRAMEWORKS = ("torch", "tensorflow")
+_COMPANIONS = ("torchaudio", "torchvision")
 
 
 class _Range(NamedTuple):
@@ -30,14 +33,18 @@ class _Range(NamedTuple):
 
 
 def check(view: View) -> Iterator[Diagnostic]:
-    """One finding for each framework, at the Python release."""
+    """One finding for each framework, at the Python release; for torchvision and torchaudio only
+    where torch itself has a wheel."""
     python = view.spec.platform.python
-    for package in (view.torch, view.settled.get("tensorflow")):
-        if package is None or not pytorch.is_official(view, package.name):
+    missed = False
+    for name in (*_FRAMEWORKS, *_COMPANIONS):
+        package = view.settled.get(name)
+        if package is None or not pytorch.is_official(view, name):
             continue
-        wheels = _wheels(view, package.name, package.public)
-        if wheels is None or wheels.holds(python):
+        wheels = _wheels(view, name, package.public)
+        if wheels is None or wheels.holds(python) or (missed and name in _COMPANIONS):
             continue
+        missed = True
         extra = f" ({wheels.experimental} as an experiment)" if wheels.experimental else ""
         yield Diagnostic(
             CODE,
@@ -54,15 +61,22 @@ def check(view: View) -> Iterator[Diagnostic]:
 
 
 def _wheels(view: View, name: str, release: str) -> _Range | None:
+    """The Pythons of a framework's wheels: those of torch's own build where that is known, else
+    the widest range that one of its builds has."""
     if name == "tensorflow":
         row = lookup.tensorflow_release(release)
         return _Range(row.python_min, row.python_max, None) if row else None
+    if name in _COMPANIONS:
+        pairs = lookup.companion(name, release)
+        ranges = [_Range(r.python_min, r.python_max, None) for r in pairs
+                  if r.python_min and r.python_max]  # fmt: skip
+        return ranges[0] if ranges and view.machine == "x86_64" else None
     builds = lookup.torch_builds(release, view.machine)
-    if not builds:
-        return None
-    # Python is the same for every build of a release; take the most exact row.
-    best = max(builds, key=lambda r: len(r.release))
-    return _Range(best.python_min, best.python_max, best.python_experimental)
+    own = [r for r in builds if r.build == view.torch_build_name] or builds
+    ranges = [_Range(r.python_min, r.python_max, r.python_experimental) for r in own]
+    return next((r for r in ranges if r.holds(view.spec.platform.python)), None) or next(
+        iter(ranges), None
+    )
 
 
 def _mend(view: View, package: Settled, wheels: _Range) -> str:
@@ -70,7 +84,7 @@ def _mend(view: View, package: Settled, wheels: _Range) -> str:
     above = (version(python) or ()) > (version(wheels.last) or ())
     nearest = wheels.last if above else wheels.first
     hint = f"write `python {nearest}`, with a base image that has it"
-    if package.name == "tensorflow":
+    if package.name != "torch":
         return hint
     series = lookup.torch_series(view.machine)
     asked = (version(package.public) or ())[:2]

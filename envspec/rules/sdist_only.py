@@ -14,7 +14,7 @@ from envspec.source import Span
 
 CODE = "E0340"
 
-_TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|#[^\n]*|[{}]')
+_TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|#[^\n]*|}')
 
 
 def check(view: View) -> Iterator[Diagnostic]:
@@ -41,15 +41,15 @@ def check(view: View) -> Iterator[Diagnostic]:
 
 def _block(view: View, package: Package, row: kinds.Extension) -> str:
     """The extension that stands for a package, as the language writes it."""
-    cuda = view.cuda and view.torch_build_name != "cpu"
+    for_cuda = view.cuda or row.force_reason != "gpu"
     head = " ".join(
         filter(None, (f"extension {package.name}", package.specifier, _said(package, view)))
     )
     lines = [("needs", " ".join(row.needs))]
-    if cuda and row.force:
+    if row.force and for_cuda and view.torch_build_name != "cpu":
         flags = " ".join(f'{name}="{value}"' for name, value in compiling.settings(row.force))
         lines.append(("env", flags))
-    if row.modules and (cuda or row.force_reason != "gpu"):
+    if row.modules:
         lines.append(("module", " ".join(row.modules)))
     width = max(len(word) for word, _ in lines)
     inside = "".join(f"  {word.ljust(width)} {values}\n" for word, values in lines)
@@ -58,33 +58,24 @@ def _block(view: View, package: Package, row: kinds.Extension) -> str:
 
 def _said(package: Package, view: View) -> str:
     """`from` and `because` as they are written, behind the specifier."""
-    text = view.source.text[package.specifier_span.end : package.span.end]
-    return text.strip() if package.index or package.because else ""
+    return view.source.text[package.specifier_span.end : package.span.end].strip()
 
 
 def _fix(view: View, package: Package, block: str) -> Fix | None:
     text, span = view.source.text, package.span
-    if package.extras or package.name in {e.name for e in view.spec.extensions}:
-        return None
-    if not 0 < span.start < span.end <= len(text):
+    if package.extras or compiling.written_name(view, package) is None:
         return None
     end = _end_of_block(text, span.end)
-    if end is None:
-        return None
-    added = places.add_block(view.source, Span(span.start, end), block)
+    added = places.add_block(view.source, Span(span.start, end), block) if end else None
     if added is None:
         return None
     return Fix(f"build {package.name} as an extension", (Edit(_line(text, span), ""), added))
 
 
 def _end_of_block(text: str, start: int) -> int | None:
-    """Behind the brace that closes the block of a place in it."""
-    for token in _TOKEN.finditer(text, start):
-        if token[0] == "{":
-            return None
-        if token[0] == "}":
-            return token.end()
-    return None
+    """Behind the brace that closes the block of a package: its lines hold no other brace."""
+    braces = (token.end() for token in _TOKEN.finditer(text, start) if token[0] == "}")
+    return next(braces, None)
 
 
 def _line(text: str, span: Span) -> Span:
@@ -93,6 +84,6 @@ def _line(text: str, span: Span) -> Span:
     begin = text.rfind("\n", 0, span.start) + 1
     stop = text.find("\n", span.end)
     rest = text[span.end : stop if stop >= 0 else len(text)]
-    if stop < 0 or text[begin : span.start].strip() or rest.strip():
+    if text[begin : span.start].strip() or rest.strip():
         return Span(span.start, span.end + len(rest) - len(rest.lstrip()))
     return Span(begin, stop + 1)

@@ -40,7 +40,7 @@ def check(view: View) -> Iterator[Diagnostic]:
                 CODE,
                 f"nvcc {nvcc.release} cannot compile for `{gpu}`",
                 view.source,
-                (mine, other) if at != nvcc.span else (mine,),
+                (mine, other),
                 cause=f"{why}; extension `{build.extension.name}` is compiled for every GPU listed",
                 hint=_hint(gpu, nvcc.release),
             )

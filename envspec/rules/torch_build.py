@@ -18,8 +18,8 @@ from envspec.rules.view import View
 CODE = "E0316"
 # Published beside the documented builds of several releases, so that no list of it is complete.
 _UNLISTED = frozenset({"cu129"})
-# Before it, builds of older CUDA releases are missing from the tables.
-_FIRST = (2, 0)
+# Before it, the tables have no release.
+_FIRST = (1, 11)
 
 
 def check(view: View) -> Iterator[Diagnostic]:

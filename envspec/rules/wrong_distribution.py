@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from envspec.diagnostics import Diagnostic, Fix, Label
@@ -11,11 +10,8 @@ from envspec.facts.rows import Namesake
 from envspec.model import Extension, Package
 from envspec.rules import compiling
 from envspec.rules.view import View
-from envspec.source import Span
 
 CODE = "E0339"
-
-_NAME = re.compile(r"[A-Za-z0-9._-]+", re.ASCII)
 
 
 def check(view: View) -> Iterator[Diagnostic]:
@@ -56,8 +52,5 @@ def _fix(view: View, stated: Package | Extension, row: Namesake) -> Fix | None:
         return None
     if row.distribution in view.stated:
         return None
-    match = _NAME.match(view.source.text, stated.span.start)
-    if match is None or match.end() > stated.span.end or match[0].lower() != stated.name:
-        return None
-    at = Span(match.start(), match.end())
-    return Fix.replace(at, row.distribution, f"write {row.distribution}")
+    at = compiling.written_name(view, stated)
+    return Fix.replace(at, row.distribution, f"write {row.distribution}") if at else None

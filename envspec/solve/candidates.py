@@ -143,16 +143,16 @@ def pairs(companion: Companion, torch: Torch) -> bool | None:
 @cache
 def _pairings(release: str, package: str) -> tuple[TorchPairing, ...]:
     found = lookup.pairings(release, package)
-    # Where a series lists whole versions, the patch that is torch's own is the one built for it.
-    patch = release.rpartition(".")[2]
-    same = tuple(
+    if package != "torchvision":
+        return found
+    # Of several that its metadata would allow, the one built for a release has its patch number.
+    series, _, patch = release.rpartition(".")
+    built = tuple(
         row
         for row in found
-        if row.relation == "series"
-        and row.version.count(".") == 2
-        and row.version.rpartition(".")[2] == patch
+        if f"{row.torch}.".startswith(f"{series}.") and row.version.split(".")[2:] == [patch]
     )
-    return same if package == "torchvision" and same else found
+    return built or found
 
 
 @cache

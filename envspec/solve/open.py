@@ -24,8 +24,8 @@ def package(spec: Spec, name: str) -> Package | None:
 
 
 def by_vllm(spec: Spec, name: str) -> bool:
-    """Whether a companion is left to vllm, which pins torchvision and torchaudio exactly."""
-    return name in {"torchvision", "torchaudio"} and package(spec, "vllm") is not None
+    """Whether a companion is left to vllm, which pins the others exactly."""
+    return name in COMPANIONS and name != "vllm" and package(spec, "vllm") is not None
 
 
 def left_open(spec: Spec) -> tuple[str, ...]:

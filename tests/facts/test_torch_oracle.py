@@ -24,16 +24,19 @@ ORACLE = Path(__file__).with_name("torch_oracle.txt")
 # The driver below which no driver runs a CUDA release: astral-sh/uv crates/uv-torch/src/backend.rs.
 BELOW_FLOOR = {"10.2": "418.39", "11": "440.33", "12": "520.61.05", "13": "575.57.08"}
 
-# The table ends a release at one Python, and the default index has wheels (cp311, cp313) for the
-# next one: torch-1.13.1-cp311-cp311-manylinux1_x86_64 and so on, read 2026-12-03. PyTorch calls
-# them experimental.
-HAS_MORE_PYTHONS = {"1.13.0": "3.11", "1.13.1": "3.11", "2.5.0": "3.13", "2.5.1": "3.13"}
+# torch alone has wheels (cp311, cp313) for the next Python too, which PyTorch calls experimental:
+# torch-1.13.1-cp311-cp311-manylinux1_x86_64 and so on, on the default index, read 2026-12-03. The
+# table has no row for it, since torchvision 0.14 and 0.20 and torchaudio have no such wheels.
+TORCH_ALONE = {"1.13.0": "3.11", "1.13.1": "3.11", "2.5.0": "3.13", "2.5.1": "3.13"}
 
-# Builds that the table does not have, and that the rules do not refuse. PyTorch publishes cu129
-# beside its documented builds (the table has it for 2.8 and 2.11, and a later state of it for
-# 2.12), so that no list of it is complete; cu115 of 1.11 is in the tables of pyg-team/pyg-lib, which
-# built against it. Before 2.0 builds of more CUDA releases came and went than any source lists.
-NOT_REFUSED = {"cu129"}
+# The first Python of a series by the tags of its wheels on the default index, read 2026-12-03; the
+# table begins at 3.10 for all.
+FIRST_PYTHON = {"2.9": "3.10", "2.5": "3.9", "2.0": "3.8", "1.11": "3.7"}
+
+# PyTorch publishes cu129 beside its documented builds: the table has it for 2.8 and 2.11, and a
+# later state of the table (commit 173033b) for 2.12.1. No source says where else it is or is not, so
+# E0316 is never about it.
+UNDECIDED = "cu129"
 
 
 class Row(NamedTuple):
@@ -61,22 +64,25 @@ ROWS = read()
 BUILDS = sorted({row.build for row in ROWS if row.build.startswith("cu")})
 
 
-def spec(row: Row, python: str, *, driver: str = "", gpu: str = "") -> str:
+def spec(row: Row, python: str, *, driver: str = "", gpu: str = "", companions: bool = True) -> str:
     """A spec as a person would write it for a row."""
-    local, source = ("", "") if row.build == "-" else (f"+{row.build}", f" from pytorch-{row.build}")
+    local, source = (
+        ("", "") if row.build == "-" else (f"+{row.build}", f" from pytorch-{row.build}")
+    )
     accelerator = ""
     if row.cuda != "-":
         card = gpu or ("sm_70" if row.cuda == "10.2" else "sm_80")
         limit = f"  driver >={driver}\n" if driver else ""
         accelerator = f"accelerator cuda {row.cuda} {{\n{limit}  gpus {card}\n}}\n"
+    beside = (
+        f"  torchvision =={row.vision}{local}{source}\n  torchaudio =={row.audio}{local}{source}\n"
+    )
     return (
         "envspec 1\n"
         f'project oracle {{\n  source archive "oracle-1.tar.gz" sha256 "{"a" * 64}"\n}}\n'
         f'platform linux/amd64 {{\n  base "python:{python}-slim-bookworm"\n  python {python}\n}}\n'
         f"{accelerator}"
-        f"packages {{\n  torch =={row.torch}{local}{source}\n"
-        f"  torchvision =={row.vision}{local}{source}\n"
-        f"  torchaudio =={row.audio}{local}{source}\n}}\n"
+        f"packages {{\n  torch =={row.torch}{local}{source}\n{beside * companions}}}\n"
     )
 
 
@@ -94,6 +100,14 @@ def neighbours(row: Row) -> Iterator[Row]:
         yield next(r for r in ROWS if r.series == series)
 
 
+def first_python(row: Row) -> str:
+    return next(py for since, py in FIRST_PYTHON.items() if numbers(since) <= numbers(row.series))
+
+
+def numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))
+
+
 def test_the_oracle_is_whole() -> None:
     assert len(ROWS) == 96
     assert len({(row.torch, row.build) for row in ROWS}) == 96
@@ -106,28 +120,31 @@ def test_the_oracle_is_whole() -> None:
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.torch}+{row.build}")
 class TestRow:
     def test_is_accepted_with_each_of_its_pythons(self, row: Row) -> None:
-        assert {python: errors(spec(row, python)) for python in row.pythons} == dict.fromkeys(
-            row.pythons, set()
-        )
+        assert {py: found for py in row.pythons if (found := errors(spec(row, py)))} == {}
 
     def test_a_build_that_was_not_published_is_refused(self, row: Row) -> None:
-        published = {r.build for r in ROWS if r.torch == row.torch}
+        same = [r for r in ROWS if r.torch == row.torch]
+        published = {r.build for r in same} | {f"cu{r.cuda.replace('.', '')}" for r in same}
         wrong = {}
-        for build in sorted({*BUILDS, "cu132"} - published - NOT_REFUSED):
-            cuda = f"{build[2:4]}.{build[4]}"
-            moved = row._replace(build=build, cuda=cuda)
+        for build in sorted({*BUILDS, "cu132"} - published - {UNDECIDED}):
+            moved = row._replace(build=build, cuda=f"{build[2:4]}.{build[4]}")
             codes = errors(spec(moved, row.pythons[0]))
             if "E0316" not in codes:
                 wrong[build] = codes
         assert wrong == {}
 
     def test_a_python_out_of_range_is_refused(self, row: Row) -> None:
-        last = int(row.pythons[-1][2:]) + 1
-        if f"3.{last}" == HAS_MORE_PYTHONS.get(row.torch):
-            assert errors(spec(row, f"3.{last}")) == set()
-            last += 1
-        assert errors(spec(row, f"3.{last}")) == {"E0314"}
-        assert "E0314" in errors(spec(row, "3.6"))
+        above = f"3.{int(row.pythons[-1][2:]) + 1}"
+        assert errors(spec(row, above)) == {"E0314"}
+        alone = errors(spec(row, above, companions=False))
+        assert alone == (set() if above == TORCH_ALONE.get(row.torch) else {"E0314"})
+        series = tuple(map(int, row.series.split(".")))
+        first = [
+            py for start, py in FIRST_PYTHON.items() if tuple(map(int, start.split("."))) <= series
+        ]
+        below = int(first[-1][2:]) - 1
+        if below >= 7:  # the language knows no older one
+            assert errors(spec(row, f"3.{below}")) == {"E0314"}
 
     def test_companions_of_another_series_are_refused(self, row: Row) -> None:
         for other in neighbours(row):
@@ -143,5 +160,5 @@ class TestRow:
     def test_a_gpu_without_code_is_refused(self, row: Row) -> None:
         if row.cuda != "-":
             # Blackwell code exists from CUDA 12.8 on, and such builds have dropped Pascal.
-            gpu = "sm_120" if tuple(map(int, row.cuda.split("."))) < (12, 8) else "sm_60"
+            gpu = "sm_120" if numbers(row.cuda) < (12, 8) else "sm_60"
             assert "E0313" in errors(spec(row, row.pythons[0], gpu=gpu))

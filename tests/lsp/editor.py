@@ -83,6 +83,10 @@ class Editor:
                 return message
             self._kept.append(message)
 
+    def unread(self, method: str) -> int:
+        """How many messages of a method came that nobody waited for."""
+        return sum(m.get("method") == method for m in self._kept)
+
     def _read(self) -> None:
         stream = self.process.stdout
         assert stream is not None

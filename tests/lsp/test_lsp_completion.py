@@ -185,7 +185,7 @@ def test_companions_go_with_the_torch_of_the_spec() -> None:
 
 
 def test_a_pairing_of_series_offers_every_patch(monkeypatch: pytest.MonkeyPatch) -> None:
-    row = TorchPairing("torchvision", "0.24", "2.9", "series", None, "somewhere", "2026-01-01")
+    row = TorchPairing("torchvision", "0.24", "2.9", "series", None, None, None, "somewhere", "2026-01-01")
     monkeypatch.setattr("envspec.lsp.offers.lookup.pairings", lambda *_: (row,))
     found = details("packages {\n  torch ==2.9.1\n  torchvision |\n}")
     assert found["==0.24.*"] == "goes with torch 2.9"
