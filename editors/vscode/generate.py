@@ -43,9 +43,9 @@ def grammar() -> Rule:
     repository: dict[str, Rule] = {
         "comment": _match("comment.line.number-sign", tokens.comment),
         "values": {"patterns": list(tokens.values())},
-        "leaves": _block("leaves", [_include("comment"), _line(tokens, [_include("values")])]),
+        "leaves": _block("leaves", [_include("comment"), _line([_include("values")])]),
         "lines": _block(
-            "lines", [_include("comment"), _line(tokens, [_include("leaves"), _include("values")])]
+            "lines", [_include("comment"), _line([_include("leaves"), _include("values")])]
         ),
     }
     for word in top.values():
@@ -62,7 +62,7 @@ def grammar() -> Rule:
         "patterns": [
             _include("comment"),
             *(_statement(tokens, word) for word in top.values()),
-            _line(tokens, [_include("lines"), _include("values")]),
+            _line([_include("lines"), _include("values")]),
             _match("invalid.illegal.brace", r"[{}]"),
         ],
         "repository": repository,
@@ -133,7 +133,7 @@ def _block(name: str, patterns: list[Rule]) -> Rule:
     }
 
 
-def _line(tokens: _Tokens, patterns: list[Rule]) -> Rule:
+def _line(patterns: list[Rule]) -> Rule:
     """A statement whose first value is no word of the table."""
     return {"begin": r"(?=[^\s{}#])", "end": _LINE_END, "patterns": patterns}
 
@@ -141,7 +141,8 @@ def _line(tokens: _Tokens, patterns: list[Rule]) -> Rule:
 def _statement(tokens: _Tokens, word: Word) -> Rule:
     patterns = [_include(f"block-{word.word}" if word.block else "lines")]
     if any(p.key == "name" for p in word.params):
-        patterns.append(_match("entity.name.section", rf"\G[ \t]*{tokens.word}"))
+        named = {"1": {"name": f"entity.name.section.{SCOPE}"}}
+        patterns.append({"match": rf"\G[ \t]*({tokens.word})", "captures": named})
     return _begun(tokens, word, "keyword.control", patterns)
 
 
@@ -180,7 +181,7 @@ def _words_block(tokens: _Tokens, word: Word) -> Rule:
     if named is not None and not any(p.kind == "assignment" for p in named.params):
         rule = _begun(tokens, named, "entity.name.type", [_include("leaves")])
         rules.append({**rule, "begin": tokens.word})
-    other = _line(tokens, [_include("leaves"), _include("values")])
+    other = _line([_include("leaves"), _include("values")])
     return _block(word.word, [_include("comment"), *rules, other])
 
 

@@ -51,7 +51,7 @@ def _list(form: str) -> None:
 
 
 def _near(code: str, known: tuple[str, ...]) -> str:
-    from envspec.language.suggest import closest
+    from envspec.suggest import closest
 
     near = closest(code, known)
     family = [c for c in known if len(code) >= 3 and c.startswith(code[:3])]

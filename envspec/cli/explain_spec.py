@@ -31,7 +31,7 @@ def command(spec: Path, package: str, form: str) -> None:
     from envspec.explain import UnknownPackageError, explain
     from envspec.language.parse import parse
     from envspec.language.resolve import resolve
-    from envspec.language.suggest import closest
+    from envspec.suggest import closest
     from envspec.pipeline import load
     from envspec.render import visible
     from envspec.report import explained

@@ -75,7 +75,7 @@ def _width() -> int:
 
 
 def _near(word: str, known: Any) -> str:
-    from envspec.language.suggest import closest
+    from envspec.suggest import closest
 
     near = closest(word, known)
     return f" Did you mean `{near}`?" if near else ""

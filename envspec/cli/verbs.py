@@ -66,7 +66,7 @@ class _Verbs(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in _VERBS and not args[0].startswith("-"):
-            from envspec.language.suggest import closest
+            from envspec.suggest import closest
 
             near = closest(args[0], _VERBS)
             hint = f" Did you mean `{near}`?" if near else ""

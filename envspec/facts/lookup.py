@@ -118,9 +118,8 @@ def torch_build(
         return None
     build = build or local or None
     best: TorchBuild | None = None
-    for row in rows(TorchBuild):
-        parts = version(row.release)
-        fits = parts is not None and asked[: len(parts)] == parts and row.machine == machine
+    for parts, row in _torch(machine):
+        fits = asked[: len(parts)] == parts
         wanted = row.default if build is None else row.build == build
         if fits and wanted and (best is None or len(row.release) > len(best.release)):
             best = row
@@ -132,9 +131,8 @@ def torch_builds(release: str, machine: str = "x86_64") -> tuple[TorchBuild, ...
     where the release is not."""
     asked = version(release.partition("+")[0])
     best: dict[str, TorchBuild] = {}
-    for row in rows(TorchBuild) if asked else ():
-        parts = version(row.release)
-        if asked is None or parts is None or asked[: len(parts)] != parts or row.machine != machine:
+    for parts, row in _torch(machine) if asked else ():
+        if asked is None or asked[: len(parts)] != parts:
             continue
         known = best.get(row.build)
         if known is None or len(row.release) > len(known.release):
@@ -144,9 +142,15 @@ def torch_builds(release: str, machine: str = "x86_64") -> tuple[TorchBuild, ...
 
 def torch_series(machine: str = "x86_64") -> tuple[str, ...]:
     """The torch series that are known (``2.7``), oldest first."""
-    found = {(parts[0], parts[1]) for row in rows(TorchBuild) if row.machine == machine
-             if (parts := version(row.release)) and len(parts) == 2}  # fmt: skip
-    return tuple(f"{major}.{minor}" for major, minor in sorted(found))
+    found = sorted({parts[:2] for parts, _ in _torch(machine)})
+    return tuple(".".join(map(str, parts)) for parts in found)
+
+
+@cache
+def _torch(machine: str) -> tuple[tuple[tuple[int, ...], TorchBuild], ...]:
+    """The rows of a machine, each with its release as numbers."""
+    parsed = ((version(row.release), row) for row in rows(TorchBuild) if row.machine == machine)
+    return tuple((parts, row) for parts, row in parsed if parts)
 
 
 def architectures(
@@ -162,9 +166,8 @@ def pairings(torch: str, package: str | None = None) -> tuple[TorchPairing, ...]
     asked = version(torch.partition("+")[0])
     if asked is None:
         return ()
-    return tuple(
-        row for row in rows(TorchPairing) if package in {None, row.package} and _pairs(row, asked)
-    )
+    among = rows(TorchPairing) if package is None else _companions().get(package, ())
+    return tuple(row for row in among if _pairs(row, asked))
 
 
 def companion(package: str, release: str) -> tuple[TorchPairing, ...]:
@@ -172,9 +175,7 @@ def companion(package: str, release: str) -> tuple[TorchPairing, ...]:
     goes. A row of a series (``0.24``) holds for its patches; any other names one version."""
     asked = version(release)
     found = []
-    for row in rows(TorchPairing):
-        if row.package != package:
-            continue
+    for row in _companions().get(package, ()):
         parts = version(row.version)
         in_series = row.relation == "series" and asked and parts and asked[: len(parts)] == parts
         if row.version == release or in_series:
@@ -186,6 +187,14 @@ def pairs(row: TorchPairing, torch: str) -> bool | None:
     """Whether a row takes a torch release; None where that is not dotted numbers."""
     asked = version(torch.partition("+")[0])
     return _pairs(row, asked) if asked else None
+
+
+@cache
+def _companions() -> dict[str, list[TorchPairing]]:
+    found: dict[str, list[TorchPairing]] = {}
+    for row in rows(TorchPairing):
+        found.setdefault(row.package, []).append(row)
+    return found
 
 
 def _pairs(row: TorchPairing, asked: tuple[int, ...]) -> bool:
@@ -275,6 +284,13 @@ def distribution_for_import(name: str) -> ImportName | None:
             return by_module[name]
         name = name.rpartition(".")[0]
     return None
+
+
+@cache
+def known_names() -> frozenset[str]:
+    """Every distribution that a table names: what a misspelt name is compared with."""
+    names = {name for row in rows(ImportName) for name in row.distributions}
+    return frozenset(names | {row.name for row in rows(Extension)})
 
 
 @cache

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from envspec.diagnostics import Diagnostic, Fix, Label
 from envspec.language.statements import MANY, REQUIRED, Form, Param, Word, words_in
-from envspec.language.suggest import closest
+from envspec.suggest import closest
 from envspec.language.syntax import (
     ASSIGNMENT,
     MAX_FINDINGS,

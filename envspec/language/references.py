@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from envspec.diagnostics import Label
 from envspec.language.reader import Reader
-from envspec.language.suggest import closest
+from envspec.suggest import closest
 from envspec.model import ArchiveSource, Spec
 from envspec.source import Span
 

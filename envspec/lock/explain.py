@@ -16,12 +16,14 @@ from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 from packaging.version import InvalidVersion
 
 from envspec.diagnostics import Diagnostic, DiagnosticError, in_order
+from envspec.facts.lookup import known_names
 from envspec.lock.indexes import PYPI, Indexes, UnreachableError
 from envspec.lock.listed import PROJECT
 from envspec.lock.listing import IndexFile, normalise, projects_of
 from envspec.lock.request import PackageRequest, Request
 from envspec.lock.target import fits, machine, python_allowed, satisfying, version_of
 from envspec.source import Span
+from envspec.suggest import closest
 
 _NAME = r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?"
 _CLAUSE = r"(?:[=<>!~]=?=?[\w.+*!-]*[\w*])"
@@ -131,13 +133,15 @@ def _span_of_parent(name: str, text: str, request: Request) -> Span:
 def _absent(package: PackageRequest, text: str, request: Request) -> Diagnostic:
     parents = [w for w, r in _dependencies(text) if _project(r) == package.name and w != "spec"]
     asked = f"; `{parents[0]}` requires it" if parents else ""
+    near = closest(package.name, known_names())
+    meant = f"did you mean `{near}`? If not, " if near else "check the spelling, or "
     return DiagnosticError.of(
         "E0403",
         f"the package `{package.name}` does not exist on the index `{package.alias}`",
         source=request.source,
         span=package.span,
         cause=f"the index knows no project of this name{asked}",
-        hint="check the spelling, or name the index that has it: `from ALIAS`",
+        hint=f"{meant}name the index that has it: `from ALIAS`",
     ).diagnostics[0]
 
 

@@ -19,8 +19,8 @@ from envspec.language.syntax import ASSIGNMENT, STRING, WORD, Statement, Value
 from envspec.source import Span
 
 DEEPEST = 2
-MAX_TOKENS = 200_000
-"""Twenty for each statement that a spec may have; what follows is not looked at."""
+MAX_TOKENS = 100_000
+"""Ten for each statement that a spec may have; what follows is not looked at."""
 
 # The terminals of grammar/envspec.lark, for strings with or without their closing quote.
 _TOKEN = re.compile(

@@ -58,6 +58,7 @@ RULES: dict[str, str] = {
     "E0349": "secret_value",
     "W0351": "unused_declaration",
     "E0352": "expect_pattern",
+    "W0354": "misspelt_package",
 }
 """Code → module of this room."""
 

@@ -39,8 +39,10 @@ def _place(view: View, gpu: str) -> Span:
 
 
 def _unknown(view: View, gpu: str) -> Diagnostic | None:
+    if arch(gpu):
+        return None
     sm, near = parse_sm(gpu), closest_arch(gpu)
-    if sm is None or near is None or arch(gpu):
+    if sm is None or near is None:
         return None
     # A letter is read by compilers alone: `a` came with 9.0 and `f` with 10.0.
     plain = arch(f"{sm.major}.{sm.minor}")

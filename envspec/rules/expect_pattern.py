@@ -35,7 +35,7 @@ def judge(pattern: str) -> tuple[str, str, str] | None:
             "look for a short line that the program prints at its end",
         )
     reading = patterns.read(pattern)
-    if False:
+    if reading.newer:
         return (
             "is not one for every Python",
             f"it has {reading.newer}, which not every Python from 3.10 on takes",

@@ -28,6 +28,8 @@ def check(view: View) -> Iterator[Diagnostic]:
     if torch is None or not build or not pytorch.is_official(view):
         return
     known = pytorch.cuda_builds(view)
+    if build == "cpu" or any(row.build == build for row in known):
+        return
     # One CUDA build alone is what the default index told: others may be there.
     if len(known) < 2 or view.machine != "x86_64" or _is_possible(view, build):
         return

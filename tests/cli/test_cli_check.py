@@ -68,12 +68,6 @@ def codes(home: Path, *argv: str, given: str = "") -> list[str]:
     return [d["code"] for d in found if d["code"] in old or d["code"][1:3] != "03"]
 
 
-def errors(done: subprocess.CompletedProcess[str]) -> str:
-    """What is said on stderr, without the warnings."""
-    findings = done.stderr.split("\n\n")
-    return "\n\n".join(f for f in findings if not f.startswith("warning["))
-
-
 def in_terminal(home: Path, *argv: str, **variables: str) -> str:
     """What a person at a terminal is shown."""
     ours, theirs = pty.openpty()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from envspec.language.suggest import closest, distance
+from envspec.suggest import closest, distance
 
 
 @pytest.mark.parametrize(

@@ -14,19 +14,20 @@ from editor import Editor, ErrorAnswerError, editor
 from specs import CLEAN
 
 MIB = 1 << 20
+MANY = 100_000
 HOSTILE = {
     "one long line": "a" * (MIB - 1),
     "one long string": '"' + "\\" * (MIB - 2),
-    "braces": "{" * (MIB - 1),
+    "braces": "{" * MANY,
     "blocks": "a {\n" * (MIB // 4 - 1),
-    "quotes": '"' * (MIB - 1),
-    "assignments": 'A="' * (MIB // 3),
-    "blank lines": "\n" * (MIB - 1),
+    "quotes": '"' * MANY,
+    "assignments": 'A="' * MANY,
+    "blank lines": "\n" * MANY,
     "carriage returns": "\r" * (MIB - 1),
     "hashes": "#" * (MIB - 1),
     "forbidden": "\x00\ufeff\u202e" * 100_000,
     "surrogates": "\ud800\udfff" * 1000,
-    "statements": "packages {\n" + "a ==1\n" * 9_990 + "}\n",
+    "statements": "packages {\n" + "".join(f"a{i} ==1\n" for i in range(9_990)) + "}\n",
     "too many statements": "a\n" * 20_000,
     "too large": "a\n" * MIB,
 }

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from mutations import PIECES, TEXTS, mutate
 from strategies import HOSTILE, erase, specs, texts
-from test_mutations import BAD, GOOD, PIECES, mutate
 
 from envspec.diagnostics import DiagnosticError
 from envspec.language.format import print_spec
@@ -227,7 +227,7 @@ def test_out_of_broken_text_only_findings_come() -> None:
     seen = {True: 0, False: 0}
     for number in range(4 * EXAMPLES):
         random = Random(number)
-        text = mutate(random.choice(random.choice((GOOD, BAD))), random)
+        text = mutate(random.choice(TEXTS), random)
         if random.random() < 0.2:
             text = text.replace("\n", random.choice(PIECES), 3)
         done = outcome(text)

@@ -62,3 +62,13 @@ def test_a_fix_writes_what_a_person_would() -> None:
     assert '"nvidia/cuda:12.8.1-base-ubuntu22.04"' in fixed("W0342/bad-cudnn")
     assert '"nvcr.io/nvidia/cuda:12.3.2-cudnn9-devel-ubuntu22.04"' in fixed("E0343/bad-devel")
     assert 'env   TORCH_CUDA_ARCH_LIST="7.5;8.6;8.0;9.0"' in fixed("E0303/bad-architectures")
+
+
+def test_w0342_leaves_a_digest_alone() -> None:
+    """A digest says which bytes are meant: to write another tag before it would be a lie."""
+    text = (HERE / "W0342" / "bad-digest.env").read_text(encoding="utf-8")
+    source = SourceFile("spec.env", text)
+    (finding,) = [
+        d for d in rules.check(resolve(parse(source), source), source) if d.code == "W0342"
+    ]
+    assert finding.fix is None

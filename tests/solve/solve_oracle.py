@@ -20,6 +20,7 @@ from envspec.facts.tables import rows
 Numbers = tuple[int, ...]
 
 
+@cache
 def numbers(text: str) -> Numbers:
     return tuple(int(part) for part in text.split("."))
 
@@ -90,11 +91,11 @@ def _answers(case: Case, build: Build) -> Iterator[bool | None]:
     if case.toolkit:
         yield numbers(case.toolkit)[0] == cuda[0]
     if case.torch:
-        yield SpecifierSet(case.torch).contains(f"{build.release}+{row.build}")
+        yield _allowed(case.torch, f"{build.release}+{row.build}")
     for name in case.packages:
         yield _paired(name, build.release)
     for name in case.extensions:
-        facts = next((r for r in rows(Extension) if r.name == name), None)
+        facts = _facts(name)
         if facts and facts.cuda_min:
             yield cuda >= numbers(facts.cuda_min)
             if case.toolkit:
@@ -108,22 +109,36 @@ def _answers(case: Case, build: Build) -> Iterator[bool | None]:
                 yield _compiled(sm, numbers(case.toolkit))
 
 
+@cache
+def _facts(name: str) -> Extension | None:
+    return next((r for r in rows(Extension) if r.name == name), None)
+
+
+@cache
+def _allowed(specifier: str, version: str) -> bool:
+    return SpecifierSet(specifier).contains(version)
+
+
+@cache
 def _older(found: str, wanted: str) -> bool:
     a, b = numbers(found), numbers(wanted)
     shared = min(len(a), len(b))
     return a[:shared] < b[:shared]
 
 
+@cache
 def _floor(cuda: Numbers) -> str:
     table = {r.cuda: r.linux for r in rows(DriverFloor)}
     return table.get(".".join(map(str, cuda[:2]))) or table[str(cuda[0])]
 
 
+@cache
 def _toolkit_driver(cuda: Numbers) -> str:
     table = {r.toolkit: r.linux for r in rows(ToolkitDriver)}
     return table[".".join(map(str, (*cuda, 0)[:3]))]
 
 
+@cache
 def _by_ptx(row: TorchBuild, sm: Numbers) -> bool:
     native = any(_native(numbers(a), sm) for a in row.architectures or ())
     return not native and any(numbers(p) <= sm for p in row.ptx or ())
@@ -133,6 +148,7 @@ def _native(code: Numbers, sm: Numbers) -> bool:
     return code[0] == sm[0] and code[1] <= sm[1]
 
 
+@cache
 def _covers(row: TorchBuild, sm: Numbers) -> bool | None:
     if row.architectures is None:
         return None if _compiled(sm, numbers(row.cuda or "")) and sm >= _oldest(row) else False
@@ -143,6 +159,7 @@ def _covers(row: TorchBuild, sm: Numbers) -> bool | None:
     return any(numbers(p) <= sm for p in row.ptx)
 
 
+@cache
 def _oldest(row: TorchBuild) -> Numbers:
     """The oldest architecture of the same build one release earlier, as far as that was read."""
     series = numbers(row.release)[:2]
@@ -160,6 +177,7 @@ def _oldest(row: TorchBuild) -> Numbers:
     return min(numbers(a) for a in newest.architectures or ())
 
 
+@cache
 def _compiled(sm: Numbers, cuda: Numbers) -> bool:
     name = f"{sm[0]}.{sm[1]}"
     row = next(r for r in rows(Arch) if r.sm == name)
@@ -167,6 +185,7 @@ def _compiled(sm: Numbers, cuda: Numbers) -> bool:
     return since and (row.last_toolkit is None or cuda <= numbers(row.last_toolkit))
 
 
+@cache
 def _paired(package: str, release: str) -> bool | None:
     found = [r for r in rows(TorchPairing) if r.package == package]
     at = numbers(release)

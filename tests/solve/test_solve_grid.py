@@ -20,6 +20,7 @@ from envspec.solve.values import Conflict, Solution
 
 GENERATIONS = ("sm_60", "sm_70", "sm_75", "sm_80", "sm_90", "sm_120")
 PYTHONS = ("3.10", "3.11", "3.12", "3.13")
+COMPANIONS = ("xformers", "torchvision", "torchaudio")
 ADDITIONS: tuple[dict[str, tuple[str, ...]], ...] = (
     {},
     {"extensions": ("flash-attn",)},
@@ -104,9 +105,9 @@ def random_case(chance: random.Random) -> Case:
         python=chance.choice(["3.9", *PYTHONS, "3.14"]),
         torch=chance.choice(bounds),
         toolkit=chance.choice(["", "", "", "11.8", "12.4", "12.8", "13.0"]),
-        packages=tuple(chance.sample(["xformers", "torchvision", "torchaudio"], chance.choice([0, 1, 2]))),
+        packages=tuple(chance.sample(COMPANIONS, chance.choice([0, 1, 2]))),
         extensions=tuple(chance.sample(["flash-attn", "mmcv"], chance.choice([0, 0, 1]))),
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize("seed", range(6))

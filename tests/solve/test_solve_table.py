@@ -59,8 +59,11 @@ def refused(case: Case) -> Conflict:
         # A build of the toolkit that is experimental gives way to none that fits better.
         (Case(toolkit="13.0", torch=">=2.9,<2.11"), "2.10.0", "cu130", "13.0", "580"),
         (Case(torch=">=2.9,<2.11"), "2.10.0", "cu128", "12.8", "525.60.13"),
-        # xformers 0.0.29.post1 is for 2.5.1 alone, which has no stable wheels for Python 3.13.
-        (Case(torch="<2.7", packages=("xformers <0.0.29.post2",)), "2.5.1", "cu124", "12.4", "525.60.13"),
+        # xformers 0.0.29.post1 is for 2.5.1 alone.
+        (
+            Case(torch="<2.7", packages=("xformers <0.0.29.post2",)),
+            "2.5.1", "cu124", "12.4", "525.60.13",
+        ),
         (Case(base="centos:7"), "2.6.0", "cu124", "12.4", "525.60.13"),
         (Case(more="cudnn 9.1"), "2.7.1", "cu118", "11.8", "450.80.02"),
         # A torch for arm64 comes from the same tables.
