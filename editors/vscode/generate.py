@@ -82,6 +82,8 @@ class _Tokens:
         self.word = named["WORD"]
         self.comment = r"#[^\n]*"
         self.name, found, value = named["ASSIGNMENT"].partition("=")
+        # A name is a word where no assignment begins, which would be a value like any other.
+        self.naming = f'(?!{self.name}="){self.word}'
         self.ends = f"(?!{self.word.removesuffix('+')})"
         if not found or value != self.string or self.comment not in named["NEWLINE"]:
             raise ValueError("the terminals of the grammar have a new form; read them anew")
@@ -142,7 +144,7 @@ def _statement(tokens: _Tokens, word: Word) -> Rule:
     patterns = [_include(f"block-{word.word}" if word.block else "lines")]
     if any(p.key == "name" for p in word.params):
         named = {"1": {"name": f"entity.name.section.{SCOPE}"}}
-        patterns.append({"match": rf"\G[ \t]*({tokens.word})", "captures": named})
+        patterns.append({"match": rf"\G[ \t]*({tokens.naming})", "captures": named})
     return _begun(tokens, word, "keyword.control", patterns)
 
 
@@ -180,7 +182,7 @@ def _words_block(tokens: _Tokens, word: Word) -> Rule:
     named = inside.get("NAME")
     if named is not None and not any(p.kind == "assignment" for p in named.params):
         rule = _begun(tokens, named, "entity.name.type", [_include("leaves")])
-        rules.append({**rule, "begin": tokens.word})
+        rules.append({**rule, "begin": tokens.naming})
     other = _line([_include("leaves"), _include("values")])
     return _block(word.word, [_include("comment"), *rules, other])
 

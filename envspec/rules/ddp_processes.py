@@ -27,7 +27,7 @@ def check(view: View) -> Iterator[Diagnostic]:
         if entry.processes < 2:
             yield _alone(view, entry)
         # A count of 0, or a C4 that nobody claims, is what an author without the GPUs can say.
-        elif count and int(count.value) < entry.processes and stated_c4 not in _MODEST:
+        elif count and 1 <= int(count.value) < entry.processes and stated_c4 not in _MODEST:
             if stated_c4 == "pass" and count.value == "1":
                 continue  # W0301 says it of the claims
             yield Diagnostic(

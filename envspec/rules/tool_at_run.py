@@ -11,7 +11,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from envspec.diagnostics import WARNING, Diagnostic, Label
-from envspec.facts import images, lookup
+from envspec.facts import images
+from envspec.facts.rows import Extension
+from envspec.facts.tables import rows
 from envspec.rules.view import View
 
 CODE = "W0346"
@@ -47,17 +49,16 @@ _TOOLS = {
 def check(view: View) -> Iterator[Diagnostic]:
     """One finding a package that the spec names."""
     platform = view.spec.platform
-    for name, stated in view.stated.items() if view.cuda else ():
-        row = lookup.extension(name)
-        tool = (row.tool_at_run if row else None) or ""
+    for row in rows(Extension) if view.cuda else ():
+        stated, tool = view.stated.get(row.name), row.tool_at_run or ""
         needed = _TOOLS.get(tool)
-        if needed is None or _has(view, tool) is not False:
+        if needed is None or stated is None or _has(view, tool) is not False:
             continue
         if tool == "nvcc" and _prebuilt(view):
             continue
         yield Diagnostic(
             CODE,
-            f"`{name}` compiles while it runs, and the base has no compiler",
+            f"`{row.name}` compiles while it runs, and the base has no compiler",
             view.source,
             (Label(stated.span, needed.what), Label(platform.base_span, "the base")),
             cause=f"{needed.cause}; `{platform.base}` has none",

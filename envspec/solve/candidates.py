@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from envspec.facts import lookup
@@ -140,7 +140,7 @@ def pairs(companion: Companion, torch: Torch) -> bool | None:
     return None if row is None else row in _pairings(torch.release, companion.package)
 
 
-@cache
+@lru_cache(maxsize=1024)
 def _pairings(release: str, package: str) -> tuple[TorchPairing, ...]:
     found = lookup.pairings(release, package)
     if package != "torchvision":

@@ -6,7 +6,7 @@ Every answer is True, False, or None where the facts do not tell.
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import lru_cache
 
 from envspec.facts import lookup
 from envspec.facts.device_code import arch, binary_runs_on, parse_sm, torch_runs_on
@@ -16,6 +16,7 @@ from envspec.facts.versions import at_least, older, version
 
 Answer = bool | None
 
+_remembered = lru_cache(maxsize=8192)  # what is asked comes from specs, so there is no end of it
 _NVCC = re.compile(r"(?:.*/)?cuda:(\d+\.\d+(?:\.\d+)?)-(?:\S*-)?devel(?:-\S*)?", re.ASCII)
 _BUILD = re.compile(r"(?:.*[-/])?(cpu|cu\d{2,3})/?", re.ASCII)
 _MACHINES = {"linux/amd64": "x86_64", "linux/arm64": "aarch64"}
@@ -31,7 +32,7 @@ def both(*answers: Answer) -> Answer:
     return False if False in answers else None if None in answers else True
 
 
-@cache
+@_remembered
 def covers(row: TorchBuild, sm: str) -> Answer:
     """Whether a build has code for a GPU.
 
@@ -62,14 +63,14 @@ def _oldest_before(row: TorchBuild) -> tuple[int, int] | None:
     return min(sm[:2] for sm in sms if sm)
 
 
-@cache
+@_remembered
 def by_ptx(row: TorchBuild, sm: str) -> bool:
     """Whether a build reaches a GPU through PTX alone."""
     native = row.architectures is not None and binary_runs_on(row.architectures, (), sm)
     return not native and covers(row, sm) is True
 
 
-@cache
+@_remembered
 def compiles_for(toolkit: str, sm: str) -> Answer:
     """Whether nvcc of a toolkit compiles for a GPU; None for one that the tables lack."""
     row = arch(sm)
@@ -82,14 +83,14 @@ def compiles_for(toolkit: str, sm: str) -> Answer:
     return True if row.first_toolkit is None else at_least(asked, row.first_toolkit)
 
 
-@cache
+@_remembered
 def floor(cuda: str) -> str:
     """Oldest driver for native code of a CUDA release, ``""`` where not known."""
     row = lookup.driver_floor(cuda)
     return row.linux if row else ""
 
 
-@cache
+@_remembered
 def ptx_driver(cuda: str) -> str:
     """Oldest driver for PTX of a CUDA release, ``""`` where not known."""
     return lookup.required_driver(cuda, relies_on_ptx=True) or ""
@@ -104,12 +105,14 @@ def needed_driver(row: TorchBuild, gpus: tuple[str, ...]) -> str:
     return max(wanted, key=lambda text: version(text) or ())
 
 
+@_remembered
 def new_enough(driver: str, wanted: str) -> Answer:
     """Whether a driver is at least the one that is wanted. A branch (``525``) is as good as its
     drivers (``525.60.13``)."""
     return not older(driver, wanted) if wanted else None
 
 
+@_remembered
 def python_fits(found: str, lowest: str, highest: str) -> Answer:
     """Whether a Python release is from ``lowest`` to ``highest``, patches aside."""
     asked, first, last = (version(text) for text in (found, lowest, highest))
@@ -118,12 +121,14 @@ def python_fits(found: str, lowest: str, highest: str) -> Answer:
     return first[:2] <= asked[:2] <= last[:2]
 
 
+@_remembered
 def sm_reaches(sm: str, lowest: str) -> Answer:
     """Whether a GPU is of an architecture or newer."""
     have, want = parse_sm(sm), parse_sm(lowest)
     return None if have is None or want is None else have[:2] >= want[:2]
 
 
+@_remembered
 def starts(found: str | None, asked: str) -> Answer:
     """Whether a version is of the release that is asked for: `9.10.2.21` is of `9.10`."""
     if found is None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from envspec.solve.open import exact
 
 
-@cache
+@lru_cache(maxsize=8192)
 def allows(specifier: str, version: str) -> bool | None:
     """Whether a specifier allows a version; ``0.14.*`` stands for some version of that series,
     so the answer may be None."""

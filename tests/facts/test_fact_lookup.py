@@ -129,9 +129,21 @@ def test_torch_default_builds_and_exact_versions() -> None:
     assert exact is not None
     assert (series.build, series.triton) == ("cu126", None)
     assert (exact.build, exact.triton, exact.platform_tag) == ("cu126", "3.3.1", "manylinux_2_28")
-    unread = lookup.torch_build("2.12.0")
+    unread = lookup.torch_build("2.12.9")
     assert unread is not None
     assert (unread.release, unread.build, unread.triton) == ("2.12", "cu130", None)
+    patches = {r: lookup.torch_build(r) for r in ("2.12.0", "2.12.1", "2.3.0", "2.3.1")}
+    assert {release: row and row.triton for release, row in patches.items()} == {
+        "2.12.0": "3.7.0", "2.12.1": "3.7.1", "2.3.0": "2.3.0", "2.3.1": "2.3.1",
+    }  # fmt: skip
+
+
+def test_the_default_index_has_cuda_for_arm_from_2_11_on() -> None:
+    builds = {r: lookup.torch_build(r, None, "aarch64") for r in ("2.7.1", "2.10.0", "2.11.0")}
+    assert {release: row and row.build for release, row in builds.items()} == {
+        "2.7.1": "cpu", "2.10.0": "cpu", "2.11.0": "cu130",
+    }  # fmt: skip
+    assert lookup.torch_build("2.15.0", None, "aarch64") is None  # not known
 
 
 def test_torch_defaults_moved_by_release() -> None:
@@ -199,20 +211,84 @@ def test_published_wheel_wins_over_the_release_document() -> None:
 @pytest.mark.parametrize(
     ("torch", "package", "versions"),
     [
-        ("2.7.1", "torchvision", ["0.22"]),
-        ("2.13.0+cpu", "torchvision", ["0.28"]),
+        ("2.7.1", "torchvision", ["0.22.1"]),
+        ("2.7.0", "torchvision", ["0.22.0"]),
+        ("2.13.0+cpu", "torchvision", ["0.28.0"]),
+        ("2.14.0", "torchvision", ["0.29.2", "0.29.1", "0.29.0"]),
+        ("2.14.1", "torchvision", ["0.29.2", "0.29.1"]),
         ("2.0.0", "torchvision", ["0.15.1"]),
         ("2.14.1", "torchaudio", ["2.11.1", "2.11.0"]),
-        ("2.10.0", "xformers", ["0.0.35"]),
-        ("2.7.1", "xformers", ["0.0.31"]),
-        ("2.7.0", "vllm", []),
-        ("2.6.0", "vllm", ["0.8.5"]),
-        ("9.9", "torchvision", []),
+        ("2.10.0", "xformers", ["0.0.35", "0.0.34"]),
+        ("2.7.1", "xformers", ["0.0.31.post1", "0.0.31"]),
+        ("2.5.1", "torchaudio", ["2.5.1"]),
+        ("2.12.0", "vllm", []),
+        ("2.4.1", "vllm", []),
+        ("9.9", "torchvision", ["0.29.2", "0.29.1"]),
+        ("1.10.0", "torchvision", []),
         ("2.7.1", "nothing", []),
     ],
 )
 def test_pairings(torch: str, package: str, versions: list[str]) -> None:
     assert [row.version for row in lookup.pairings(torch, package)] == versions
+
+
+def test_pythons_that_companions_lack() -> None:
+    (vision,) = lookup.companion("torchvision", "0.20.1")
+    assert (vision.torch, vision.python_min, vision.python_max) == ("2.5.1", "3.9", "3.12")
+    torch = lookup.torch_build("2.5.1")
+    assert torch is not None
+    assert torch.python_experimental == "3.13"
+
+
+@pytest.mark.parametrize(
+    ("package", "version", "torch", "build", "python", "answer"),
+    [
+        ("flash-attn", "2.8.3", "2.8.0", "cu128", "3.12", True),
+        ("flash_attn", "2.8.3", "2.8.0", "cu128", "3.14", False),
+        ("flash-attn", "2.8.3", "2.7.1", "cu118", "3.12", False),  # another CUDA major
+        ("flash-attn", "2.7.4.post1", "2.6.0", "cu126", "3.12", True),  # ABI 1
+        ("flash-attn", "2.7.4.post1", "2.6.0", "cu124", "3.12", True),  # ABI 0
+        ("flash-attn", "2.7.4.post1", "2.4.0", "cu121", "3.13", False),
+        ("flash-attn", "2.7.4.post1", "2.7.1", "cu128", "3.12", False),
+        ("flash-attn", "2.5.8", "2.3.0", "cu121", "3.11", True),  # its cu122 is any CUDA 12
+        ("mmcv", "2.2.0", "2.4.1", "cu121", None, True),
+        ("mmcv", "2.2.0", "2.4.1", "cu121", "3.11", None),  # the source names no Python
+        ("mmcv", "2.2.0", "2.4.1", "cu124", "3.11", False),
+        ("torch-scatter", "2.1.2", "2.8.0", "cpu", "3.11", True),
+        ("torch-scatter", "2.1.2", "2.8.0", "cu130", "3.11", False),
+        ("pyg-lib", "0.8.0", "2.13.0", "cu132", "3.14", True),
+        ("nothing", "1.0", "2.8.0", "cu128", "3.11", False),
+    ],
+)
+def test_prebuilt_wheels_of_extensions(
+    package: str, version: str, torch: str, build: str, python: str | None, answer: bool | None
+) -> None:
+    row = lookup.torch_build(torch, build)
+    assert row is not None
+    answers = {
+        lookup.wheel_fits(wheel, row, python) for wheel in lookup.extension_wheels(package, version)
+    }
+    best = next((a for a in (True, None) if a in answers), False)
+    assert best is answer
+
+
+def test_prebuilt_wheels_are_for_one_machine() -> None:
+    found = {
+        wheel.machine: [
+            lookup.wheel_fits(wheel, row, "3.12")
+            for machine in ("x86_64", "aarch64")
+            if (row := lookup.torch_build("2.11.0", "cu130", machine))
+        ]
+        for wheel in lookup.extension_wheels("pyg-lib", "0.8.0")
+        if (wheel.torch, wheel.build) == ("2.11", "cu130")
+    }
+    assert found == {"x86_64": [True, False], "aarch64": [False, True]}
+
+
+def test_newest_wheels_come_first() -> None:
+    versions = list(dict.fromkeys(w.version for w in lookup.extension_wheels("flash-attn")))
+    assert versions[:2] == ["2.8.3.post1", "2.8.3"]
+    assert versions[-1] == "2.5.8"
 
 
 def test_pairings_of_all_packages() -> None:

@@ -68,6 +68,7 @@ def test_words_with_a_fixed_set_of_values() -> None:
         "series", "exact", "at_least",
     }  # fmt: skip
     assert {row.distribution for row in tables.rows(kinds.Extension)} == {"wheel", "sdist", "git"}
+    assert {row.fits for row in tables.rows(kinds.ExtensionWheel)} == {"major", "exact"}
     assert {row.libc for row in tables.rows(kinds.Distribution)} == {"glibc", "musl"}
     assert {row.kind for row in tables.rows(kinds.CudaImageRule)} == {
         "version", "flavour", "cudnn", "distro",
@@ -77,8 +78,8 @@ def test_words_with_a_fixed_set_of_values() -> None:
     }  # fmt: skip
 
 
-def test_one_default_build_at_most_for_a_torch_release() -> None:
-    defaults = [r.release for r in tables.rows(kinds.TorchBuild) if r.default]
+def test_one_default_build_at_most_for_a_torch_release_and_machine() -> None:
+    defaults = [(r.release, r.machine) for r in tables.rows(kinds.TorchBuild) if r.default]
     assert len(defaults) == len(set(defaults))
 
 
@@ -174,6 +175,8 @@ def test_staleness_counts_days_from_the_row() -> None:
     assert found == sorted(found)
     first = next(row for row in found if row.table == "nixpkgs")
     assert first.key == ("NixOS", "nixpkgs")
+    assert tables.stale(later, {"nixpkgs"}) == [first]
+    assert tables.stale(later, set()) == []
     assert first.age_days == (later - date.fromisoformat(first.as_of)).days
     assert newest <= TODAY.isoformat()
 
@@ -190,12 +193,10 @@ def test_tables_are_read_lazily_and_once() -> None:
     assert tables.rows(kinds.Arch) is tables.rows(kinds.Arch)
     code = (
         "import sys, json; from envspec.facts.nixpkgs import nixpkgs\n"
-        "toml = {'tomllib', 'tomli', 'envspec.facts.rows'}\n"
-        "pin = nixpkgs(); before = sorted(toml & set(sys.modules))\n"
-        "import envspec.facts.lookup as l; l.driver_floor('12.8')\n"
-        "after = toml & set(sys.modules)\n"
-        "heavy = sorted({'packaging', 'requests', 'rich', 'docker'} & set(sys.modules))\n"
-        "print(json.dumps([pin.rev, before, len(after), heavy]))"
+        "pin = nixpkgs(); before = 'envspec.facts.rows' in sys.modules\n"
+        "import envspec.facts.lookup as l; l.driver_floor('12.8'); l.torch_build('2.7.1')\n"
+        "slow = {'tomllib', 'tomli', 'datetime', 'packaging', 'requests', 'rich', 'docker'}\n"
+        "print(json.dumps([pin.rev, before, sorted(slow & set(sys.modules))]))"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert json.loads(run.stdout) == [nixpkgs().rev, [], 2, []]
+    assert json.loads(run.stdout) == [nixpkgs().rev, False, []]

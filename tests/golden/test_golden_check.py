@@ -7,9 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import lark
 import pytest
 from draw import drawing
 from golden import compare, unclaimed
+from interpreters import interpreters
 
 HERE = Path(__file__).parent
 CASES = sorted((HERE / "check").glob("*.env"))
@@ -33,6 +35,24 @@ def test_drawing_is_the_same_whatever_the_hash_seed(seed: str) -> None:
         timeout=120,
         check=True,
     )
+    assert done.stdout.decode("utf-8") == "".join(f"{p.stem}\n{drawing(p)}" for p in CASES)
+
+
+@pytest.mark.parametrize("version", ["3.10", "3.11", "3.12", "3.13", "3.14"])
+def test_drawing_is_the_same_on_every_python(version: str, tmp_path: Path) -> None:
+    """Runs on the interpreters that this machine has; lark is one of plain Python."""
+    python = next(interpreters(version), None)
+    if python is None:
+        pytest.skip(f"there is no Python {version} here")
+    (tmp_path / "lark").symlink_to(Path(lark.__file__).parent)
+    done = subprocess.run(
+        [python, HERE / "draw.py", HERE / "check"],
+        env={**os.environ, "PYTHONPATH": f"{HERE.parents[1]}:{tmp_path}", "PYTHONUTF8": "1"},
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.stderr.decode() == ""
     assert done.stdout.decode("utf-8") == "".join(f"{p.stem}\n{drawing(p)}" for p in CASES)
 
 

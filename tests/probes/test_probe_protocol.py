@@ -5,37 +5,19 @@ from __future__ import annotations
 import ast
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from interpreters import interpreters
 from probe_host import NONCE, PROBES, Probe, envelope, start
 
 PROGRAMS = sorted(p.stem for p in PROBES.glob("*.py") if not p.name.startswith("_"))
 VERSIONS = ("3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
-
-
-def interpreters(version: str) -> Iterator[str]:
-    """Programs named python<version> on PATH that really are that version."""
-    for folder in os.environ.get("PATH", "").split(os.pathsep):
-        found = shutil.which(f"python{version}", path=folder)
-        if found is None:
-            continue
-        code = "import sys; print('%d.%d %s' % (*sys.version_info[:2], sys.executable))"
-        said = subprocess.run([found, "-c", code], capture_output=True, text=True, check=False)
-        if said.stdout.startswith(version + " "):
-            yield said.stdout.split(" ", 1)[1].strip()
-    # A version manager's shims lead to its own folder of versions.
-    shim = shutil.which(f"python{version}")
-    versions = Path(shim).parents[1] / "versions" if shim else None
-    if versions is not None and versions.is_dir():
-        yield from sorted(map(str, versions.glob(f"{version}.*/bin/python")))
 
 
 def configured(program: str, python: str, folder: Path) -> dict[str, Any]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 
 from envspec import fixing, rules
+from envspec.facts import images, lookup, tables
+from envspec.facts.rows import CudaImageRule
 from envspec.language.parse import parse
 from envspec.language.resolve import resolve
 from envspec.plan import model as plan
-from envspec.rules import contradiction
+from envspec.rules import contradiction, cuda_image_tag
 from envspec.source import SourceFile
 
 HERE = Path(__file__).parent
@@ -72,3 +75,28 @@ def test_w0342_leaves_a_digest_alone() -> None:
         d for d in rules.check(resolve(parse(source), source), source) if d.code == "W0342"
     ]
     assert finding.fix is None
+
+
+def test_e0343_takes_every_published_tag_and_refuses_it_with_one_part_moved() -> None:
+    table = tables.rows(CudaImageRule)
+    numbers = [r.value for r in table if r.kind == "version"]
+    distros = [r.value for r in table if r.kind == "distro"]
+    flavours = [r.value for r in table if r.kind == "flavour"]
+    taken = 0
+    for number, distro, flavour in product(numbers, distros, flavours):
+        label = lookup.cudnn_label(number)
+        if not images.distro_fits(number, distro) or label is None:
+            continue
+        taken += 1
+        assert cuda_image_tag.judge(f"{number}-{flavour}-{distro}") == ((), "", "")
+        assert cuda_image_tag.judge(f"{number}-{label}-{flavour}-{distro}") == ((), "", "")
+        minor = number.rpartition(".")[0]
+        for moved in (
+            f"{minor}-{label}-{flavour}-{distro}",
+            f"{number}-cudnn7-{flavour}-{distro}",
+            f"{number}-{flavour}-{label}-{distro}",
+        ):
+            reasons, hint, _ = cuda_image_tag.judge(moved)
+            assert reasons, moved
+            assert hint.startswith("did you mean `")
+    assert taken > 200
