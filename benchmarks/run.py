@@ -20,12 +20,21 @@ import compile_cold
 import compile_throughput
 import image_build
 import lsp_edit
+import solver
 import verify_unchanged
 from measure import Figure, Skipped, machine
 
 GROUPS = {
     g.NAME: g
-    for g in (check_warm, compile_cold, compile_throughput, lsp_edit, verify_unchanged, image_build)
+    for g in (
+        check_warm,
+        compile_cold,
+        compile_throughput,
+        lsp_edit,
+        solver,
+        verify_unchanged,
+        image_build,
+    )
 }
 HEAD = ("figure", "ours", "peer", "ratio", "target", "met?")
 

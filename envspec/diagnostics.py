@@ -18,10 +18,14 @@ NOTE = "note"
 
 
 class Label(NamedTuple):
-    """A span and what it has to do with the finding. The first label is where it happened."""
+    """A span and what it has to do with the finding. The first label is where it happened.
+
+    ``hidden`` says that what the span holds in quotes must not be repeated by any output.
+    """
 
     span: Span
     text: str = ""
+    hidden: bool = False
 
 
 class Edit(NamedTuple):

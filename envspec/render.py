@@ -6,20 +6,42 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from envspec.credentials import masked
 from envspec.diagnostics import ERROR, WARNING, Diagnostic, Label
-from envspec.source import UNSEEN, SourceFile
+from envspec.source import UNSEEN, SourceFile, Span
 
 SCHEMA = 1
 _RED, _YELLOW, _BLUE, _BOLD, _RESET = "\x1b[31m", "\x1b[33m", "\x1b[34m", "\x1b[1m", "\x1b[0m"
 _TONES = {ERROR: _RED, WARNING: _YELLOW}
 _UNSEEN = re.compile(f"[{UNSEEN}]")
-_CREDENTIALS = re.compile(r"(?<=://)[^/\s\"]+(?=@)")
 _WIDEST = 160  # columns of a source line that are shown; a spec may hold one huge line
 
 
 def text(diagnostics: Iterable[Diagnostic], *, colour: bool = False) -> str:
     """Findings drawn one after the other, each ending with an empty line."""
-    return "".join(_draw(d, _Pen(colour)) + "\n" for d in diagnostics)
+    return "".join(_draw(d, _Pen(colour)) + "\n" for d in _without_secrets(diagnostics))
+
+
+def _without_secrets(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """The same findings over sources in which no finding's hidden value can be read."""
+    found = list(diagnostics)
+    hidden: dict[SourceFile, list[Span]] = {}
+    for d in found:
+        for label in d.labels:
+            if label.hidden and d.source is not None:
+                hidden.setdefault(d.source, []).append(label.span)
+    covered = {source: _covered(source, spans) for source, spans in hidden.items()}
+    return [d._replace(source=covered[d.source]) if d.source in covered else d for d in found]
+
+
+def _covered(source: SourceFile, spans: list[Span]) -> SourceFile:
+    text = source.text
+    for start, end in spans:
+        words = text[start:end]
+        quote = words.find('"') + 1  # 0: no quote, so all of it is the value
+        stars = re.sub(r"[^\n\"]", "*", words[quote:])
+        text = text[: start + quote] + stars + text[end:]
+    return SourceFile(source.name, text)
 
 
 def document(diagnostics: Sequence[Diagnostic]) -> dict[str, Any]:
@@ -109,13 +131,6 @@ def visible(words: str) -> str:
     return _UNSEEN.sub(lambda match: _escaped(match.group()), shown)
 
 
-def masked(words: str) -> str:
-    """The same length of text, with stars for what stands before the `@` of an address."""
-    if "://" not in words:
-        return words
-    return _CREDENTIALS.sub(lambda match: "*" * len(match.group()), words)
-
-
 def _escaped(char: str) -> str:
     return f"\\u{{{ord(char):x}}}"
 
@@ -151,5 +166,5 @@ def _place(source: SourceFile, label: Label) -> dict[str, Any]:
         "column": start.column,
         "end_line": end.line,
         "end_column": end.column,
-        "text": label.text,
+        "text": masked(label.text),
     }

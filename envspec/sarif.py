@@ -14,8 +14,8 @@ from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import quote
 
+from envspec.credentials import masked
 from envspec.diagnostics import ERROR, NOTE, WARNING, Diagnostic, Fix, Label
-from envspec.render import masked
 from envspec.resources import Page
 from envspec.source import SourceFile, Span
 

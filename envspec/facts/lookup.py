@@ -19,6 +19,7 @@ from envspec.facts.rows import (
     HostCompiler,
     ImportName,
     JaxPlugin,
+    JaxRelease,
     Namesake,
     TensorflowRelease,
     ToolkitDriver,
@@ -214,6 +215,12 @@ def jax_plugin(plugin: str) -> JaxPlugin | None:
 def jax_plugin_of(extra: str) -> JaxPlugin | None:
     """The plugin that an extra of ``jax`` brings: ``cuda12`` or ``cuda12-local``."""
     return next((row for row in rows(JaxPlugin) if extra in row.extras), None)
+
+
+def jax_release(release: str) -> JaxRelease | None:
+    """The row of one JAX release (``0.6.2``); a local part does not matter."""
+    public = release.partition("+")[0]
+    return next((row for row in rows(JaxRelease) if row.release == public), None)
 
 
 def tensorflow_release(release: str) -> TensorflowRelease | None:

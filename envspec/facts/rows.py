@@ -167,6 +167,19 @@ class JaxPlugin(NamedTuple):
     as_of: str
 
 
+class JaxRelease(NamedTuple):
+    """A JAX release: Pythons and glibc of its wheels, and the CUDA plugins there are for it."""
+
+    release: str
+    python_min: str
+    python_max: str
+    glibc: str
+    plugins: tuple[str, ...]
+    note: str | None
+    source: str
+    as_of: str
+
+
 class TensorflowRelease(NamedTuple):
     """CUDA, cuDNN and Python of a TensorFlow series.
 

@@ -50,6 +50,7 @@ _SCHEMAS = {
         _Schema("torch.toml", kinds.TorchBuild, keys=3),
         _Schema("torch_pairing.toml", kinds.TorchPairing, keys=3),
         _Schema("jax.toml", kinds.JaxPlugin),
+        _Schema("jax_release.toml", kinds.JaxRelease),
         _Schema("tensorflow.toml", kinds.TensorflowRelease),
         _Schema("extensions.toml", kinds.Extension),
         _Schema("extension_wheels.toml", kinds.ExtensionWheel, keys=5),

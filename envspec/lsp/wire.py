@@ -9,13 +9,13 @@ from pathlib import Path
 from lsprotocol import types as lsp
 
 from envspec import resources
+from envspec.credentials import masked
 from envspec.diagnostics import ERROR, WARNING, Diagnostic, Fix
 from envspec.lsp.completion import Proposal
 from envspec.lsp.documents import Document
 from envspec.lsp.hover import Hover
 from envspec.lsp.outline import Symbol
 from envspec.lsp.text import Place, Text
-from envspec.render import masked
 from envspec.source import Span
 
 SOURCE = "envspec"

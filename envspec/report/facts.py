@@ -13,6 +13,7 @@ from envspec.facts.reader import Table
 
 SCHEMA = 1
 _GAP = "  "
+_WIDE = 30
 _BOLD, _DIM, _YELLOW, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[33m", "\x1b[0m"
 _NO_FIELD = {"source", "as_of", "age_days", "due"}
 _Row = Mapping[str, Any]
@@ -112,9 +113,9 @@ def _side_by_side(table: _Row, width: int, *, colour: bool) -> str:
     """As many fields as fit, then notes and sources, each once, by number."""
     every = table["rows"]
     births = list(dict.fromkeys(map(_birth, every)))
-    columns, left_out = _fitting(table, width - len("source") - len(_GAP))
-    head = [name.replace("_", " ") for name in columns]
-    cells = [[_shown(row[name]) for name in columns] for row in every]
+    rooms, left_out = _fitting(table, width - len("source") - len(_GAP))
+    head = [name.replace("_", " ") for name in rooms]
+    cells = [[_cut(_shown(row[name]), room) for name, room in rooms.items()] for row in every]
     if len(births) > 1:
         head.append("source")
         for line, row in zip(cells, every, strict=True):
@@ -142,21 +143,25 @@ def _side_by_side(table: _Row, width: int, *, colour: bool) -> str:
     return "\n\n".join(filter(None, parts))
 
 
-def _fitting(table: _Row, width: int) -> tuple[list[str], list[str]]:
-    """Fields that say something, in order, as far as they fit, and those that do not."""
+def _fitting(table: _Row, width: int) -> tuple[dict[str, int], list[str]]:
+    """Fields that say something, in order, each with its room, and those that do not fit. One that
+    is wide on its own is cut rather than left out."""
     every = table["rows"]
     used = [
         name for name in every[0]
         if name not in {*_NO_FIELD, "note"} and any(row[name] is not None for row in every)
     ]  # fmt: skip
-    fit, left_out, taken = [], [], 0
+    fit: dict[str, int] = {}
+    left_out, left = [], width
     for name in used:
-        needed = max(len(name), *(len(_shown(row[name])) for row in every)) + len(_GAP)
-        if name in table["key"] or taken + needed <= width:
-            fit.append(name)
-            taken += needed
-        else:
-            left_out.append(name)
+        room = max(len(name), *(len(_shown(row[name])) for row in every))
+        if name not in table["key"] and room + len(_GAP) > left:
+            if room < _WIDE or left < _WIDE:
+                left_out.append(name)
+                continue
+            room = left - len(_GAP)
+        fit[name] = room
+        left -= room + len(_GAP)
     return fit, left_out
 
 

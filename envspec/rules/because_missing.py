@@ -101,10 +101,10 @@ def _build(view: View) -> Iterator[Diagnostic]:
     if row.experimental:
         cause = f"torch {row.release} was released with this build as experimental"
         title = f"torch {torch.public} is taken in its experimental build `{row.build}`"
-    elif default and default.build != row.build and view.cuda and not _needed(view, row, default):
+    elif default and default.build != row.build and view.cuda and not _needed(view, default):
         cause = (
             f"torch {torch.public} comes as {default.build} by default, and that build fits the "
-            "toolkit, the driver and the GPUs of this spec as well"
+            "driver and the GPUs of this spec as well"
         )
         title = f"torch {torch.public} is taken in build `{row.build}`, which is not its default"
     else:
@@ -113,13 +113,12 @@ def _build(view: View) -> Iterator[Diagnostic]:
     yield _finding(view, title, stated.span, cause, instead)
 
 
-def _needed(view: View, row: TorchBuild, default: TorchBuild) -> bool:
+def _needed(view: View, default: TorchBuild) -> bool:
     """Whether anything in the spec could be the reason for a build: that is reason enough."""
     accelerator = view.spec.accelerator
+    # A toolkit that equals the build is the reason; one that does not is E0317's to find.
     if accelerator.toolkit:
-        asked = (version(accelerator.toolkit) or ())[:2]
-        if row.cuda is None or asked == version(row.cuda):
-            return True
+        return True
     for gpu in accelerator.gpus:
         if torch_runs_on(default, gpu) is not True:
             return True

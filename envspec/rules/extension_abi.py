@@ -42,7 +42,7 @@ def check(view: View) -> Iterator[Diagnostic]:
 
 def _knows(view: View, settled: Settled) -> bool:
     """Whether the table knows this package in this release as a native extension."""
-    return bool(settled.local) and compiling.facts(view, settled.name) is not None
+    return compiling.facts(view, settled.name) is not None
 
 
 def _differences(

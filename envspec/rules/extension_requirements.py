@@ -50,8 +50,7 @@ def _finding(
     view: View, asking: _Asking, title: str, other: Label, cause: str, hint: str
 ) -> Diagnostic:
     mine = Label(asking.span, "asks for it" if asking.name in view.stated else "brings it")
-    labels = (mine, other) if other.span != asking.span else (mine,)
-    return Diagnostic(CODE, title, view.source, labels, cause=cause, hint=hint)
+    return Diagnostic(CODE, title, view.source, (mine, other), cause=cause, hint=hint)
 
 
 def _gpus(view: View, asking: _Asking) -> Iterator[Diagnostic]:
@@ -63,7 +62,7 @@ def _gpus(view: View, asking: _Asking) -> Iterator[Diagnostic]:
         yield _finding(
             view, asking,
             f"`{asking.name}` needs GPUs from sm_{least.replace('.', '')} on, not {names}",
-            Label(accelerator.gpus_span if accelerator.gpus_span.end else view.home, "older"),
+            Label(accelerator.gpus_span, "older"),
             f"it has no code for compute capability {', '.join(map(compiling.shown_sm, old))}",
             f"drop {names} from `gpus`, or do without `{asking.name}`",
         )  # fmt: skip

@@ -66,7 +66,7 @@ def check(view: View) -> Iterator[Diagnostic]:
                 tuple(labels),
                 cause=f"nvcc {nvcc.release} compiles with gcc {bound.gcc} or clang {bound.clang} "
                 f"and older; extension `{extension.name}` is compiled by the two together",
-                hint=_hint(view, nvcc.release, bound.gcc, compiler),
+                hint=_hint(nvcc.release, bound.gcc, compiler),
             )
 
 
@@ -98,7 +98,8 @@ def _default(view: View) -> tuple[_Compiler, ...]:
     if row is not None and row.gcc and (brought or _has_compiler(name)):
         return (_Compiler("gcc", row.gcc, f"is the default of {row.name} {row.version}", span),)
     stated = [(m[1], p) for p in view.spec.system if (m := _PACKAGE.fullmatch(p.name))]
-    if row is None or brought or _has_compiler(name) or len({number for number, _ in stated}) != 1:
+    # Without the default compiler, the one that is named so is the only one there.
+    if row is None or len({number for number, _ in stated}) != 1:
         return ()
     number, package = stated[0]
     return (_Compiler("gcc", number, f"`{package.name}` brings", package.span),)
@@ -116,21 +117,16 @@ def _bound(release: str) -> HostCompiler:
     return next(row for row in rows(HostCompiler) if within(release, row.first, row.last))
 
 
-def _hint(view: View, release: str, gcc: str, compiler: _Compiler) -> str:
+def _hint(release: str, gcc: str, compiler: _Compiler) -> str:
     number = gcc.partition(".")[0]
     if compiler.variable:
         return f"name gcc {number} in `{compiler.variable}`, and add `g++-{number}` to `system`"
+    # Their compilers, gcc 11 and gcc 9, are old enough for every nvcc that they come with.
     for distribution in ("ubuntu22.04", "ubuntu20.04"):
         image = compiling.newest_image(release, distribution)
-        # An image that is there already is not what is wrong.
-        if image and _accepted(release, image) and image != view.spec.platform.devel:
+        if image:
             return f'write `devel "{image}"`, whose own compiler fits'
     return (
         f'add `g++-{number}` to `build` in `system`, and `CC="gcc-{number}" CXX="g++-{number}"` '
         "to the `env` of the extension"
     )
-
-
-def _accepted(release: str, image: str) -> bool:
-    row = lookup.distribution_of_image(image)
-    return bool(row and row.gcc and lookup.compiler_accepted(release, "gcc", row.gcc))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from envspec.credentials import token_in
 from envspec.diagnostics import Diagnostic, Label
 from envspec.model import GitSource, Spec, Variable
 from envspec.rules.places import string_of
@@ -17,15 +18,6 @@ from envspec.rules.view import View
 from envspec.source import Span
 
 CODE = "E0349"
-_TOKENS = {
-    "a token of a model hub": r"hf_[A-Za-z0-9]{20,}",
-    "a token of a code host": r"gh[opusr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}",
-    "a key of a language model": r"sk-(?=[\w-]*\d)[\w-]{20,}",
-    "a key of a cloud": r"(?:AKIA|ASIA)[A-Z0-9]{16}|AIza[\w-]{30,}",
-    "a token of a chat": r"xox[abprs]-[A-Za-z0-9-]{10,}",
-    "a private key": r"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----",
-}
-_TOKEN = re.compile("|".join(f"(?<![A-Za-z0-9_-])({form})" for form in _TOKENS.values()), re.ASCII)
 _PASSWORD = re.compile(r".*(?:PASSWORD|PASSWD|PASSPHRASE)|MYSQL_PWD", re.ASCII)
 _KEY = re.compile(r"(?:.+_)?(?:TOKEN|APIKEY|SECRET)|.+_KEY", re.ASCII)
 # `PAD_TOKEN`, `CACHE_KEY` and the like name words; a credential is one long run of letters and
@@ -46,19 +38,19 @@ def check(view: View) -> Iterator[Diagnostic]:
     """One finding a variable, and one an argument that holds a token."""
     spec = view.spec
     for variable, ours in _variables(spec):
-        what = _token(variable.value)
+        what = token_in(variable.value)
         if what or (not ours and _named_so(variable.name, variable.value)):
             holder = f"variable `{variable.name}`"
             yield _finding(view, holder, variable.span, what or "a secret", variable.name)
     for owner, argv, span in _commands(spec):
         for argument in argv:
-            what = _token(argument)
+            what = token_in(argument)
             if what:
                 at = string_of(view.source, span, argument) or span
                 yield _finding(view, f"an argument of {owner}", at, what, "NAME")
                 break
     for owner, url, span in _addresses(spec):
-        what = _token(url)
+        what = token_in(url)
         if what:
             yield _finding(view, f"the address of {owner}", span, what, "NAME")
 
@@ -68,7 +60,7 @@ def _finding(view: View, holder: str, span: Span, what: str, name: str) -> Diagn
         CODE,
         f"{holder} holds what looks like {what}",
         view.source,
-        (Label(span, "the value stands here"),),
+        (Label(span, "the value stands here", hidden=True),),
         cause="a spec is committed, its text reaches images and reports, and what was published "
         "once has to be replaced",
         hint=f'remove it, withdraw it where it was issued, and write `secret {name} because "…"` '
@@ -105,13 +97,6 @@ def _addresses(spec: Spec) -> Iterator[tuple[str, str, Span]]:
     for extension in spec.extensions:
         if extension.git:
             yield f"extension `{extension.name}`", extension.git.url, extension.git.span
-
-
-def _token(value: str) -> str:
-    match = _TOKEN.search(value)
-    if match is None:
-        return ""
-    return list(_TOKENS)[(match.lastindex or 1) - 1]
 
 
 def _named_so(name: str, value: str) -> bool:

@@ -23,14 +23,13 @@ def check(view: View) -> Iterator[Diagnostic]:
     if nvcc is None:
         return
     accelerator = view.spec.accelerator
-    span = accelerator.gpus_span if accelerator.gpus_span.end else view.home
     seen: set[tuple[str, Span]] = set()
     for build in compiling.builds(view):
         own = _own_list(view, build)
         asked = _listed(own.value) if own else accelerator.gpus
-        at = own.span if own else span
+        at = own.span if own else accelerator.gpus_span
         for gpu in asked:
-            why = _refused(gpu, nvcc.release)
+            why, which = _refused(gpu, nvcc.release)
             if not why or (gpu, at) in seen:
                 continue
             seen.add((gpu, at))
@@ -42,7 +41,7 @@ def check(view: View) -> Iterator[Diagnostic]:
                 view.source,
                 (mine, other),
                 cause=f"{why}; extension `{build.extension.name}` is compiled for every GPU listed",
-                hint=_hint(gpu, nvcc.release),
+                hint=f"take {which}, with a torch built for it, or drop `{gpu}`",
             )
 
 
@@ -59,20 +58,14 @@ def _listed(written: str) -> tuple[str, ...]:
     return tuple(word for word in words if device_code.parse_sm(word))
 
 
-def _refused(gpu: str, release: str) -> str:
+def _refused(gpu: str, release: str) -> tuple[str, str]:
+    """Why an nvcc cannot compile for a GPU, and which could; nothing where it can."""
     row = device_code.arch(gpu)
     if row is None:
-        return ""
-    if row.first_toolkit and compiling.older(release, row.first_toolkit):
-        return f"CUDA {row.first_toolkit} was the first to know {row.sm} ({row.generation})"
-    if row.last_toolkit and not within(release, "0", row.last_toolkit):
-        return f"CUDA {row.last_toolkit} was the last to compile for {row.sm} ({row.generation})"
-    return ""
-
-
-def _hint(gpu: str, release: str) -> str:
-    row = device_code.arch(gpu)
-    first, last = (row.first_toolkit, row.last_toolkit) if row else (None, None)
+        return "", ""
+    first, last, what = row.first_toolkit, row.last_toolkit, f"{row.sm} ({row.generation})"
     if first and compiling.older(release, first):
-        return f"take CUDA {first} or newer, with a torch built for it, or drop `{gpu}`"
-    return f"take CUDA {last} or older, with a torch built for it, or drop `{gpu}`"
+        return f"CUDA {first} was the first to know {what}", f"CUDA {first} or newer"
+    if not within(release, "0", last):
+        return f"CUDA {last} was the last to compile for {what}", f"CUDA {last} or older"
+    return "", ""

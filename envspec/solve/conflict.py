@@ -40,7 +40,8 @@ def conflict(problem: Problem, strict: Search) -> Conflict:
     demands = tuple(
         Demand(s, _demand(problem, search, s.key)) for s in problem.statements if s.key in keys
     )
-    return Conflict(tuple(reversed(demands)), tuple(_relaxed(problem, strict, keys)), known)
+    in_order = tuple(sorted(demands, key=lambda demand: demand.statement.span))
+    return Conflict(in_order, tuple(_relaxed(problem, strict, in_order)), known)
 
 
 def smallest(problem: Problem, search: Search) -> frozenset[str]:
@@ -168,14 +169,13 @@ _SAYINGS = {
 # --- what would do ------------------------------------------------------------------------
 
 
-def _relaxed(problem: Problem, search: Search, keys: frozenset[str]) -> Iterator[str]:
+def _relaxed(problem: Problem, search: Search, demands: tuple[Demand, ...]) -> Iterator[str]:
     """For each statement, its smallest change that makes the whole spec solvable, if one does."""
-    for statement in reversed(problem.statements):
-        if statement.key not in keys:
-            continue
-        without = search.find(problem.keys - {statement.key})
+    for demand in demands:
+        key = demand.statement.key
+        without = search.find(problem.keys - {key})
         if without is not None:
-            yield _change(problem, statement.key, without)
+            yield _change(problem, key, without)
 
 
 def _change(problem: Problem, key: str, without: Choice) -> str:

@@ -20,8 +20,8 @@ def unsettled(spec: Spec, source: SourceFile, found: Solution) -> Diagnostic:
         f"`accelerator cuda` leaves {what} open",
         source,
         (Label(home(spec), "the newest set that the facts know is not written down"),),
-        cause=f"what is left open is decided by whoever resolves the spec next; {found.name} fits, "
-        "because:",
+        cause="what is left open is decided by whoever resolves the spec next; the lines above say "
+        f"why {found.name} fits",
         hint=f"write {described}, or run `envspec check --fix`; `envspec solve` names the sources",
         excerpt=tuple(link.text for link in found.chain),
         fix=found.fix,

@@ -255,7 +255,7 @@ def test_pythons_that_companions_lack() -> None:
         ("mmcv", "2.2.0", "2.4.1", "cu121", "3.11", None),  # the source names no Python
         ("mmcv", "2.2.0", "2.4.1", "cu124", "3.11", False),
         ("torch-scatter", "2.1.2", "2.8.0", "cpu", "3.11", True),
-        ("torch-scatter", "2.1.2", "2.8.0", "cu130", "3.11", False),
+        ("torch-scatter", "2.1.2", "2.9.1", "cu130", "3.11", False),
         ("pyg-lib", "0.8.0", "2.13.0", "cu132", "3.14", True),
         ("nothing", "1.0", "2.8.0", "cu128", "3.11", False),
     ],
@@ -295,6 +295,23 @@ def test_pairings_of_all_packages() -> None:
     assert {row.package for row in lookup.pairings("2.7.1")} == {
         "torchvision", "torchaudio", "xformers", "vllm",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("release", "pythons", "plugins"),
+    [
+        ("0.12.0.1", ("3.12", "3.15"), ("cuda12", "cuda13")),
+        ("0.10.2", ("3.11", "3.14"), ("cuda12", "cuda13")),
+        ("0.6.2", ("3.10", "3.13"), ("cuda12",)),
+        ("0.4.30", ("3.9", "3.12"), ("cuda12",)),
+        ("0.4.21", ("3.9", "3.12"), ()),
+    ],
+)
+def test_jax_releases(release: str, pythons: tuple[str, str], plugins: tuple[str, ...]) -> None:
+    row = lookup.jax_release(release)
+    assert row is not None
+    assert ((row.python_min, row.python_max), row.plugins) == (pythons, plugins)
+    assert lookup.jax_release("0.1.0") is None
 
 
 def test_other_frameworks() -> None:

@@ -141,3 +141,22 @@ def test_summary() -> None:
     assert render.summary([]) == ""
     assert render.summary([error]) == "1 error"
     assert render.summary([warning, error, error]) == "2 errors, 1 warning"
+
+
+def test_a_hidden_value_is_repeated_by_no_finding_about_the_same_source() -> None:
+    source = SourceFile("spec.env", 'A="s\\"3cret" B="x"\nC="plain"\n')
+    hidden = Diagnostic("E0001", "t", source, (Label(Span(0, 12), "here", hidden=True),))
+    other = Diagnostic("E0002", "t", source, (Label(Span(13, 18), "there"),))
+    drawn = render.text([other, hidden])
+    assert "s\\" not in drawn
+    assert "3cret" not in drawn
+    assert drawn.count('A="**"*****" B="x"') == 2
+    assert "^^^^^ there" in drawn
+
+
+def test_tokens_are_never_drawn() -> None:
+    token = "hf_" + "a1" * 12
+    source = SourceFile("spec.env", f'run "--token={token}"\n')
+    found = [Diagnostic("E0001", f"t {token}", source, (Label(Span(4, 8), token),), token, token)]
+    assert token not in render.text(found)
+    assert token not in json.dumps(render.document(found))

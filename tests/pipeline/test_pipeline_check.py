@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from envspec import rules
-from envspec.diagnostics import Diagnostic, DiagnosticError
+from envspec.diagnostics import Diagnostic, DiagnosticError, Label
 from envspec.language.parse import parse
 from envspec.language.resolve import resolve_all
 from envspec.model import Spec
@@ -189,6 +189,37 @@ def test_a_rule_that_fails_on_half_a_spec_stops_nobody(monkeypatch: pytest.Monke
     found = told(("einops >=0.8", "einops =>0.8"))
     assert 'E0303 LD_PRELOAD="x"' in found
     assert "W0302" not in [line.split()[0] for line in found]
+
+
+def _lonely(view: View) -> Iterator[Diagnostic]:
+    """Says of einops that torch is not there."""
+    names = {p.name: p for p in view.spec.packages}
+    if "torch" not in names:
+        yield Diagnostic("W0302", "lonely", view.source, (Label(names["einops"].span),))
+
+
+def _unused(view: View) -> Iterator[Diagnostic]:
+    """Says of an index that no package comes from it."""
+    for index in view.spec.indexes:
+        if not any(p.index == index.name for p in view.spec.packages):
+            yield Diagnostic("W0302", "unused", view.source, (Label(index.span),))
+
+
+@pytest.mark.parametrize(
+    ("rule", "true", "broken"),
+    [
+        (_lonely, "  torch ==2.9.1+cpu from pytorch-cpu\n", "  torch =>2.9.1\n"),
+        (_unused, "  hidden from lab\n", "  hidden from labs\n"),
+    ],
+)
+def test_what_a_broken_item_may_be_is_not_said_to_be_missing(
+    rule: rules.Rule, true: str, broken: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rules, "rule", lambda _: rule)
+    assert "W0302" not in [line.split()[0] for line in told()]
+    assert "W0302" in [line.split()[0] for line in told((true, ""))]
+    found = [line.split()[0] for line in told((true, broken))]
+    assert found in (["E0203"], ["E0205"])
 
 
 class Seen(list[dict[str, str]]):

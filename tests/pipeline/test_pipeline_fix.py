@@ -68,10 +68,11 @@ def test_a_warning_is_not_mended_by_an_error() -> None:
 
 
 def test_what_an_unknown_word_has_hidden_may_come_to_light() -> None:
-    check = checker(("packges", "packages a b", "E0201"), ("a b", None, "E0203"))
-    assert fixed("packges", check)[0] == "packages a b"
-    shape = checker(("packges", "packages a b", "E0203"), ("a b", None, "E0101"))
-    assert fixed("packges", shape)[0] == "packges"
+    hidden = (("one", None, "E0203"), ("two", None, "E0303"), ("three", None, "E0203"))
+    check = checker(("packges", "packages one two three", "E0201"), *hidden)
+    assert fixed("packges", check)[0] == "packages one two three"
+    check = checker(("packges", "packages one two three", "E0203"), *hidden)
+    assert fixed("packges", check)[0] == "packges"
 
 
 def test_a_fix_of_several_edits_stays_one_and_keeps_the_files_line_ends() -> None:

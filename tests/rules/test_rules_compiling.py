@@ -12,6 +12,7 @@ from envspec import render, rules
 from envspec.diagnostics import Diagnostic
 from envspec.facts import lookup
 from envspec.facts.rows import Extension as Facts
+from envspec.facts.rows import HostCompiler
 from envspec.facts.tables import rows
 from envspec.model import NOWHERE, Spec, Variable
 from envspec.rules import compiling
@@ -211,6 +212,11 @@ def test_without_an_accelerator_only_what_has_no_cpu_build(torch: str, names: li
     assert [b.extension.name for b in compiling.builds(view_of(body))] == names
 
 
+def test_a_cpu_build_of_torch_compiles_no_cuda_code() -> None:
+    body = TORCH.replace("2.8.0", "2.8.0+cpu from pytorch-cpu") + "extension flash-attn\n"
+    assert list(compiling.builds(view_of(body))) == []
+
+
 def test_gpus_are_shown_as_nvidia_writes_them() -> None:
     shown = [compiling.shown_sm(gpu) for gpu in ("sm_90a", "sm_120", "sm_75", "sm_1", "9.0", "")]
     assert shown == ["9.0a", "12.0", "7.5", "", "", ""]
@@ -288,12 +294,27 @@ def test_hostile_values_anywhere(value: str) -> None:
 def test_a_spec_in_another_form_gets_findings_and_no_fix() -> None:
     spec = view_of(
         TORCH.replace("torch ==2.8.0", "torch ==2.8.0\n  flash-attn ==2.8.3\n  sklearn")
-        + "extension apex\nextension mamba-ssm {\n  needs wheel\n}\n",
+        + "extension apex\nextension mamba-ssm {\n  needs wheel\n}\n"
+        'extension torch-scatter {\n  env MAX_JOBS="1"\n}\n',
         devel="nvidia/cuda:11.8.0-devel-ubuntu22.04",
     ).spec
     found = of_mine(spec, SourceFile("spec.json", '{"envspec": 1}\n' * 100), {})
     assert {d.code for d in found} >= {"E0332", "E0333", "E0338", "E0339", "E0340"}
     assert [d.code for d in found if d.fix] == []
+
+
+def test_a_distribution_without_glibc_has_no_known_compiler() -> None:
+    system = "system {\n  build gcc cuda-nvcc-12-1\n}\n"
+    view = view_of(TORCH + system + "extension flash-attn\n", devel="alpine:3.20")
+    assert list(rules.rule("E0336")(view)) == []
+
+
+def test_images_that_are_proposed_have_a_compiler_that_fits() -> None:
+    for row in rows(HostCompiler):
+        for release in {row.first, row.last}:
+            for distribution, gcc in (("ubuntu22.04", "11"), ("ubuntu20.04", "9")):
+                if compiling.newest_image(release, distribution):
+                    assert lookup.compiler_accepted(release, "gcc", gcc) is True
 
 
 def test_findings_do_not_depend_on_the_order_of_the_lock() -> None:
