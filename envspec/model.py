@@ -15,6 +15,8 @@ LEVELS = ("c1", "c3", "c4")
 RUNGS = ("c0", "c1", "c2", "c3", "c4")
 UNSTATED = "unstated"
 NOWHERE = Span(0, 0)
+DEFAULT_NEEDS = ("torch", "setuptools", "wheel")
+"""What the build of an extension imports where the spec does not say."""
 
 
 class ArchiveSource(NamedTuple):
@@ -167,8 +169,8 @@ class Variable(NamedTuple):
 class Extension(NamedTuple):
     """A native package that is compiled against the locked torch in a stage of its own.
 
-    ``git`` is None where it comes from an index. ``needs`` are the packages its build imports;
-    ``modules`` must load afterwards.
+    ``git`` is None where it comes from an index. ``needs`` are the packages its build imports,
+    empty for `DEFAULT_NEEDS`; ``modules`` must load afterwards.
     """
 
     name: str

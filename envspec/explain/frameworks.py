@@ -95,7 +95,7 @@ def jax(view: View) -> Iterator[Link]:
     if row is None:
         yield Link("no extra asks for a CUDA plugin: jax runs on the CPU")
         return
-    takes = f"CUDA {row.cuda} or newer, cuDNN {row.cudnn_min} up to {row.cudnn_below}"
+    takes = f"CUDA {row.cuda} or newer, cuDNN {row.cudnn_min} or newer below {row.cudnn_below}"
     yield links.fact(f"its plugin {row.plugin} takes {takes}, driver {row.driver}", row)
     cuda = view.torch_cuda
     if cuda:

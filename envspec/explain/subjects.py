@@ -80,6 +80,11 @@ class Subjects:
 
     def _facts(self, name: str, version: str) -> Iterator[Link]:
         view = self._view
+        other, stated = lookup.namesake(name), view.stated.get(name)
+        if other is not None and (stated is None or stated.index in {"", "pypi"}):
+            yield links.fact(
+                f"on the default index `{name}` is {other.what}, not {other.meant}", other
+            )
         if name == "torch":
             yield from frameworks.torch(view)
         elif name in frameworks.COMPANIONS:

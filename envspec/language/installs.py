@@ -19,8 +19,6 @@ from envspec.model import (
 )
 from envspec.source import Span
 
-DEFAULT_NEEDS = ("torch", "setuptools", "wheel")
-
 
 def indexes(reader: Reader, top: Block) -> tuple[Index, ...]:
     """Read the `index` statements. An address with credentials is a finding."""

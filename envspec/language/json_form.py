@@ -84,8 +84,9 @@ class _Reading:
                 named = self.decoded(name, at, WORD)
                 yield self.statement(keyword, value, row, named)
         elif row.often == MANY:
-            for value in node.members if node.kind == ARRAY else (("", place, node),):
-                yield self.statement(keyword, value[2], row)
+            items = [m[2] for m in node.members] if node.kind == ARRAY else [node]
+            for item in items:
+                yield self.statement(keyword, item, row)
         else:
             yield self.statement(keyword, node, row)
 

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from envspec.diagnostics import Diagnostic, Fix, Label
 from envspec.language.statements import MANY, REQUIRED, Form, Param, Word, words_in
-from envspec.suggest import closest
 from envspec.language.syntax import (
     ASSIGNMENT,
     MAX_FINDINGS,
@@ -23,6 +22,7 @@ from envspec.language.syntax import (
 from envspec.language.values import Shape
 from envspec.model import NOWHERE
 from envspec.source import SourceFile, Span
+from envspec.suggest import closest
 
 
 class Fields(NamedTuple):

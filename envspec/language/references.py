@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 
 from envspec.diagnostics import Label
 from envspec.language.reader import Reader
-from envspec.suggest import closest
 from envspec.model import ArchiveSource, Spec
 from envspec.source import Span
+from envspec.suggest import closest
 
 # Aliases that the clients themselves can find: pip and uv know their default index, and uv
 # knows where the builds of torch for each backend are.

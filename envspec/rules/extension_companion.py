@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from envspec.diagnostics import WARNING, Diagnostic, Label
+from envspec.model import DEFAULT_NEEDS
 from envspec.rules import compiling
-from envspec.rules.compiling import DEFAULT_NEEDS, Build
+from envspec.rules.compiling import Build
 from envspec.rules.extension_needs import add_needs, needs_span
 from envspec.rules.view import View
 

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 from envspec.diagnostics import Diagnostic, Edit, Fix, Label
 from envspec.facts import rows as kinds
-from envspec.model import Extension
+from envspec.model import DEFAULT_NEEDS, Extension
 from envspec.rules import compiling, places
-from envspec.rules.compiling import DEFAULT_NEEDS
 from envspec.rules.view import View
 from envspec.source import Span
 

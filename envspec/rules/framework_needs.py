@@ -15,9 +15,9 @@ from envspec.rules.view import View
 from envspec.source import Span
 
 CODE = "E0321"
-# The table holds what today's plugins ask of cuDNN. JAX 0.6.2 was seen to ask for it (with
-# torch 2.7.1), and 0.5.3 to take an older one (with torch 2.6.0).
-_CUDNN_SINCE = "0.6.2"
+# The table holds what the plugins of these releases and newer ones ask of cuDNN. Older ones take
+# older ones: JAX 0.5.3 resolves beside torch 2.6.0, whose cuDNN is 9.1.
+_CUDNN_SINCE = {"cuda12": "0.6.2", "cuda13": "0.9.2"}
 
 
 def check(view: View) -> Iterator[Diagnostic]:
@@ -35,7 +35,18 @@ def check(view: View) -> Iterator[Diagnostic]:
 
 def _jax(view: View, package: Package, row: JaxPlugin) -> Iterator[Diagnostic]:
     accelerator = view.spec.accelerator
-    who = f"`jax[{row.plugin}]`"
+    who, jax = f"`jax[{row.plugin}]`", view.settled.get("jax")
+    release = lookup.jax_release(jax.public) if jax else None
+    if release and row.plugin not in release.plugins:
+        title = f"JAX {release.release} has no plugin for CUDA {row.cuda.partition('.')[0]}"
+        named = pytorch.either(f"jax[{plugin}]" for plugin in release.plugins)
+        cause = "an extra that a release does not have is left out without an error, and JAX then "
+        cause += "runs on the CPU"
+        hint = f"take {named}" if named else "take a newer JAX"
+        yield Diagnostic(
+            CODE, title, view.source, (Label(package.span, "asked for here"),), cause, hint
+        )
+        return
     yield from _driver(view, package, who, row.driver)
     needed = parse_sm(row.sm_min)
     for gpu in accelerator.gpus:
@@ -52,8 +63,7 @@ def _jax(view: View, package: Package, row: JaxPlugin) -> Iterator[Diagnostic]:
         cause = f"the plugin takes CUDA {row.cuda} and newer of that major, and no other major"
         hint = f"write `accelerator cuda {row.cuda}` or a newer {plugin}.x, or take another extra"
         yield _finding(view, package, title, accelerator.toolkit_span, f"CUDA {cuda}", cause, hint)
-    jax = view.settled.get("jax")
-    if accelerator.cudnn and jax and not older(jax.public, _CUDNN_SINCE):
+    if accelerator.cudnn and jax and not older(jax.public, _CUDNN_SINCE.get(row.plugin, "0")):
         low = older(accelerator.cudnn, row.cudnn_min)
         if low or not older(accelerator.cudnn, row.cudnn_below):
             title = f"{who} needs cuDNN {row.cudnn_min} or newer, below {row.cudnn_below}"

@@ -17,7 +17,7 @@ from envspec.facts.rows import HostCompiler
 from envspec.facts.tables import rows
 from envspec.facts.versions import within
 from envspec.model import Extension
-from envspec.rules import compiling
+from envspec.rules import compiling, toolchain
 from envspec.rules.view import View
 from envspec.source import Span
 
@@ -43,7 +43,7 @@ class _Compiler(NamedTuple):
 
 def check(view: View) -> Iterator[Diagnostic]:
     """One finding for each compiler that is too new, at the first extension that it builds."""
-    nvcc = compiling.nvcc(view)
+    nvcc = toolchain.nvcc(view)
     if nvcc is None:
         return
     seen: set[_Compiler] = set()
@@ -92,7 +92,7 @@ def _compilers(view: View, extension: Extension) -> tuple[_Compiler, ...]:
 
 
 def _default(view: View) -> tuple[_Compiler, ...]:
-    name, span = compiling.image(view)
+    name, span = toolchain.image(view)
     row = lookup.distribution_of_image(name)
     brought = any(p.name in _DEFAULTS for p in view.spec.system)
     if row is not None and row.gcc and (brought or _has_compiler(name)):
@@ -108,9 +108,9 @@ def _default(view: View) -> tuple[_Compiler, ...]:
 def _has_compiler(image: str) -> bool:
     """Images whose name tells that they have the default compiler: those with nvcc, and the full
     images of Python."""
-    repository, words = compiling.split_image(image)
+    repository, words = toolchain.split_image(image)
     full = repository == "python" and not {"slim", "alpine"} & set(words)
-    return full or compiling.image_has_nvcc(image) is True
+    return full or toolchain.image_has_nvcc(image) is True
 
 
 def _bound(release: str) -> HostCompiler:
@@ -123,7 +123,7 @@ def _hint(release: str, gcc: str, compiler: _Compiler) -> str:
         return f"name gcc {number} in `{compiler.variable}`, and add `g++-{number}` to `system`"
     # Their compilers, gcc 11 and gcc 9, are old enough for every nvcc that they come with.
     for distribution in ("ubuntu22.04", "ubuntu20.04"):
-        image = compiling.newest_image(release, distribution)
+        image = toolchain.newest_image(release, distribution)
         if image:
             return f'write `devel "{image}"`, whose own compiler fits'
     return (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from envspec.diagnostics import ERROR, WARNING, Diagnostic, Fix, Label
-from envspec.rules import compiling, places
-from envspec.rules.compiling import Nvcc
+from envspec.rules import compiling, places, toolchain
+from envspec.rules.toolchain import Nvcc
 from envspec.rules.view import View
 
 CODE = "E0338"
@@ -19,7 +19,7 @@ def check(view: View) -> Iterator[Diagnostic]:
 
 def compared(view: View, code: str) -> Iterator[Diagnostic]:
     """What nvcc's release gives: E0338 where the build stops, W0391 where torch warns."""
-    nvcc, torch, ours = compiling.nvcc(view), view.torch, view.torch_cuda
+    nvcc, torch, ours = toolchain.nvcc(view), view.torch, view.torch_cuda
     built = list(compiling.builds(view))
     if nvcc is None or torch is None or not ours or nvcc.release == ours or not built:
         return
@@ -36,8 +36,8 @@ def compared(view: View, code: str) -> Iterator[Diagnostic]:
             "the major is the same, so torch warns and goes on; what the newer toolkit added may "
             "be missing when it runs"
         )
-    same = compiling.image_for(nvcc.image, ours)
-    image = same or compiling.newest_image(ours)
+    same = toolchain.image_for(nvcc.image, ours)
+    image = same or toolchain.newest_image(ours)
     labels = [Label(nvcc.span, f"nvcc {nvcc.release}")]
     if torch.span != nvcc.span:
         labels.append(Label(torch.span, f"torch {torch.version}, CUDA {ours}"))

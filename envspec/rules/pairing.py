@@ -125,6 +125,8 @@ def _build_of(view: View, torch: Settled, vision: Settled) -> str:
     stated = view.stated.get(vision.name)
     if stated and stated.index not in pytorch.PUBLIC:
         return view.build_of_index(stated.index)
+    if view.machine != "x86_64":
+        return ""  # which build of torchvision its default index has there is not known
     row = lookup.torch_build(torch.public, None, view.machine)
     return row.build if row else ""
 

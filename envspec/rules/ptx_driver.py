@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from envspec.diagnostics import Diagnostic, Label
 from envspec.facts import lookup
-from envspec.facts.device_code import binary_runs_on, parse_sm
+from envspec.facts.device_code import binary_runs_on
 from envspec.facts.versions import older
 from envspec.model import Extension
 from envspec.rules import pytorch
@@ -83,12 +83,12 @@ def _codes(view: View) -> Iterator[_Code]:
 
 def _listed(view: View, extension: Extension) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
     """Native and PTX architectures that an extension is compiled for; None where the list is
-    not stated, or names what is not a number (`Hopper`)."""
+    not stated. A name in it (`Hopper`) decides nothing."""
     variables = (*view.spec.environment, *extension.environment)
     value = next((v.value for v in reversed(variables) if v.name == _VARIABLE), "")
     words = [w for w in _SEPARATOR.split(value) if w]
     plain = tuple(w.removesuffix("+PTX") for w in words)
-    if not words or not all(parse_sm(w) for w in plain):
+    if not words:
         return None
     return plain, tuple(w.removesuffix("+PTX") for w in words if w.endswith("+PTX"))
 

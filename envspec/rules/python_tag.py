@@ -1,4 +1,4 @@
-"""E0314: a Python release that torch, TensorFlow or a companion of torch has no wheels for.
+"""E0314: a Python release that torch, TensorFlow, JAX or a companion of torch has no wheels for.
 
 A Python that a release supports as an experiment has wheels, and is accepted.
 """
@@ -15,8 +15,8 @@ from envspec.rules import pytorch
 from envspec.rules.view import Settled, View
 
 CODE = "E0314"
-# Those that have no source archive on the default index.
-_FRAMEWORKS = ("torch", "tensorflow")
+# Those that have no source archive on the default index; that of jax is without its jaxlib.
+_FRAMEWORKS = ("torch", "tensorflow", "jax")
 _COMPANIONS = ("torchaudio", "torchvision")
 
 
@@ -66,6 +66,9 @@ def _wheels(view: View, name: str, release: str) -> _Range | None:
     if name == "tensorflow":
         row = lookup.tensorflow_release(release)
         return _Range(row.python_min, row.python_max, None) if row else None
+    if name == "jax":
+        jax = lookup.jax_release(release) if view.machine == "x86_64" else None
+        return _Range(jax.python_min, jax.python_max, None) if jax else None
     if name in _COMPANIONS:
         pairs = lookup.companion(name, release)
         ranges = [_Range(r.python_min, r.python_max, None) for r in pairs

@@ -9,7 +9,7 @@ from envspec.diagnostics import Diagnostic, Label
 from envspec.facts import device_code
 from envspec.facts.versions import within
 from envspec.model import Variable
-from envspec.rules import compiling
+from envspec.rules import compiling, toolchain
 from envspec.rules.compiling import ARCH_LIST, Build
 from envspec.rules.view import View
 from envspec.source import Span
@@ -19,7 +19,7 @@ CODE = "E0337"
 
 def check(view: View) -> Iterator[Diagnostic]:
     """One finding a GPU of `gpus`, and one for each that an extension's own list adds."""
-    nvcc = compiling.nvcc(view)
+    nvcc = toolchain.nvcc(view)
     if nvcc is None:
         return
     accelerator = view.spec.accelerator

@@ -42,8 +42,7 @@ class _Evidence(NamedTuple):
     shown: str
     span: Span
     extra: str = ""
-    name: str = ""
-    locked: bool = False
+    library: str = ""
 
 
 def check(view: View) -> Iterator[Diagnostic]:
@@ -82,21 +81,25 @@ def _all(view: View) -> Iterator[_Evidence]:
         match = _BY_NAME.fullmatch(name)
         # A library that is listed with its reason is known to be there.
         if match and not (stated.because and name.startswith("nvidia-")):
-            yield _Evidence(match[1], f"`{name}`", stated.span)
+            yield _Evidence(match[1], f"`{name}`", stated.span, library=_library(name))
     for name, settled in view.settled.items():
         if name in {"torch", "torchvision"}:
             continue  # the first is above, and E0318 is about the second
         reasoned = name in view.stated and bool(view.stated[name].because)
         if name not in view.stated and (match := _BY_NAME.fullmatch(name)):
             said = f"`{name}` of the lock"
-            locked = name.startswith("nvidia-")
-            yield _Evidence(match[1], said, settled.span, name=name, locked=locked)
+            yield _Evidence(match[1], said, settled.span, library=_library(name))
         elif settled.local and (match := _BY_LOCAL.fullmatch(settled.local)):
             yield _Evidence(match[1], f"{name} {settled.version}", settled.span)
         elif name in _BY_VERSION and not reasoned:
             major = str((version(settled.public) or (0,))[0])
             if major in {"11", "12", "13"}:
                 yield _Evidence(major, f"`{name}` {settled.public}", settled.span)
+
+
+def _library(name: str) -> str:
+    """A library of NVIDIA that something else may have brought, ``""`` for any other package."""
+    return name if name.startswith("nvidia-") else ""
 
 
 def _by_extras(view: View, package: Package) -> Iterator[_Evidence]:
@@ -133,6 +136,8 @@ def _mend(view: View, first: list[_Evidence]) -> tuple[str, Fix | None]:
     if builds:
         named = pytorch.either(builds)
         choices.append(f"take torch {view.torch.public} in build {named}")
-    if other.locked:
-        choices.append(f"list `{other.name}` in `packages` with a `because` that bears it")
+    if other.library in view.stated:
+        choices.append("say with `because` on its line why it may stay")
+    elif other.library:
+        choices.append(f"list `{other.library}` in `packages`, with a `because`")
     return ", or ".join(choices) or f"take {other.shown} for CUDA {torch.major}", fix

@@ -13,7 +13,7 @@ CODE = "W0322"
 
 def check(view: View) -> Iterator[Diagnostic]:
     """One finding a package, at its line."""
-    for stated in (*view.spec.packages, *view.spec.extensions):
+    for stated in view.stated.values():
         if stated.specifier or stated.name in view.locked:
             continue
         if isinstance(stated, Extension) and stated.git is not None:

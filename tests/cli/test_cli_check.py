@@ -12,6 +12,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from local_index import make_wheel
+from user_room import Room
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "x-transformers"
@@ -130,6 +132,8 @@ def test_a_stale_lock_is_a_warning_and_a_torn_one_an_error(home: Path) -> None:
 def test_scripts_that_are_not_there_are_all_told(home: Path) -> None:
     (home / "smoke.py").unlink()
     edit(home / "spec.env", ("claims {", 'entry b {\n  level c1\n  script "b.py"\n}\nclaims {'))
+    assert codes(home) == ["E0207", "E0207"]
+    (home / "b.py").symlink_to("b.py")  # a link that leads to itself
     assert codes(home) == ["E0207", "E0207"]
 
 
@@ -341,3 +345,31 @@ def test_the_same_text_whatever_the_hash_seed(slips: Path, argv: tuple[str, ...]
         done = check(slips, *argv, PYTHONHASHSEED=seed)
         texts.add((done.stdout, done.stderr))
     assert len(texts) == 1
+
+
+def test_two_cuda_majors_that_only_a_lock_would_hold(room: Room) -> None:
+    """A rule that sees versions stops `lock` and `compile` before anything is written, and a lock
+    that is there."""
+    room.index.add(
+        make_wheel("nvidia-cuda-runtime-cu12", "12.8.90"),
+        make_wheel("nvidia-cuda-runtime", "13.0.96"),
+        make_wheel("old", "1.0", requires=("nvidia-cuda-runtime-cu12",)),
+        make_wheel("new", "1.0", requires=("nvidia-cuda-runtime",)),
+    )
+    room.write("old ==1.0\n  new ==1.0", more="accelerator cuda")
+    room.good("check", "-q")
+    for verb in ("lock", "compile"):
+        room.refused(verb, code="E0319", at="accelerator")
+    # The lock of an envspec that did not know: checked, refused, and no obstacle to a new one.
+    room.write("old ==1.0", more="accelerator cuda")
+    room.good("lock")
+    lock = room.home / "spec.lock"
+    lines = lock.read_text().splitlines(keepends=True)
+    (runtime,) = (n for n, line in enumerate(lines) if '"nvidia-cuda-runtime-cu12", "ver' in line)
+    other = lines[runtime].replace("-cu12", "").replace("12.8.90", "13.0.96")
+    lines[runtime : runtime + 1] = [f"{other.rstrip().rstrip(',')},\n", lines[runtime]]
+    lock.write_text("".join(lines))
+    for verb in ("check", "compile"):
+        assert "E0319" in [d["code"] for d in room.findings(verb)]
+    room.good("lock")
+    room.good("check", "-q")

@@ -15,7 +15,7 @@ from envspec.facts.rows import Extension as Facts
 from envspec.facts.rows import HostCompiler
 from envspec.facts.tables import rows
 from envspec.model import NOWHERE, Spec, Variable
-from envspec.rules import compiling
+from envspec.rules import compiling, toolchain
 from envspec.rules.view import View
 from envspec.source import SourceFile
 
@@ -63,7 +63,7 @@ def view_of(
     ],
 )
 def test_whether_an_image_has_nvcc(image: str, has: bool | None) -> None:
-    assert compiling.image_has_nvcc(image) is has
+    assert toolchain.image_has_nvcc(image) is has
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_whether_an_image_has_nvcc(image: str, has: bool | None) -> None:
     ],
 )
 def test_where_nvcc_comes_from(body: str, devel: str, release: str, said: str) -> None:
-    found = compiling.nvcc(view_of(body, devel=devel))
+    found = toolchain.nvcc(view_of(body, devel=devel))
     assert found is not None
     assert found.release == release
     assert said in found.said
@@ -101,7 +101,7 @@ def test_where_nvcc_comes_from(body: str, devel: str, release: str, said: str) -
     ],
 )
 def test_where_nothing_tells_the_release_of_nvcc(body: str, devel: str) -> None:
-    assert compiling.nvcc(view_of(body, devel=devel)) is None
+    assert toolchain.nvcc(view_of(body, devel=devel)) is None
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_where_nothing_tells_the_release_of_nvcc(body: str, devel: str) -> None:
 )
 def test_whether_a_build_finds_nvcc(extension: str, has: bool | None) -> None:
     view = view_of(TORCH + f"extension flash-attn {{\n  {extension}\n}}\n")
-    assert compiling.has_nvcc(view, view.spec.extensions[0]) is has
+    assert toolchain.has_nvcc(view, view.spec.extensions[0]) is has
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_whether_a_build_finds_nvcc(extension: str, has: bool | None) -> None:
     ],
 )
 def test_the_newest_image_of_a_release(cuda: str, distribution: str, image: str) -> None:
-    assert compiling.newest_image(cuda, distribution) == image
+    assert toolchain.newest_image(cuda, distribution) == image
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_the_newest_image_of_a_release(cuda: str, distribution: str, image: str)
     ],
 )
 def test_the_same_image_of_another_release(image: str, same: str) -> None:
-    assert compiling.image_for(image, "12.8") == same
+    assert toolchain.image_for(image, "12.8") == same
 
 
 @pytest.mark.parametrize(
@@ -313,7 +313,7 @@ def test_images_that_are_proposed_have_a_compiler_that_fits() -> None:
     for row in rows(HostCompiler):
         for release in {row.first, row.last}:
             for distribution, gcc in (("ubuntu22.04", "11"), ("ubuntu20.04", "9")):
-                if compiling.newest_image(release, distribution):
+                if toolchain.newest_image(release, distribution):
                     assert lookup.compiler_accepted(release, "gcc", gcc) is True
 
 

@@ -12,6 +12,7 @@ from envspec.facts import lookup, tables
 from envspec.facts.rows import Arch, TorchBuild, TorchPairing
 from envspec.language.parse import parse
 from envspec.language.resolve import resolve
+from envspec.rules.view import View
 from envspec.source import SourceFile
 
 FRAMEWORK = tuple(code for code in rules.RULES if "0310" <= code[1:] <= "0321")
@@ -113,6 +114,30 @@ def test_odd_versions_never_crash(specifier: str, toolkit: str) -> None:
 def test_odd_lock_alone_never_crashes() -> None:
     for version in ("", "x", "1!2", "9" * 5000, "+", "+cu128", "2.9.1+", "==2"):
         found(platform(), dict.fromkeys(("torch", "torchvision", "nvidia-cudnn-cu12"), version))
+
+
+@pytest.mark.parametrize(
+    ("driver", "codes"), [("570.26", []), ("570", []), ("560.35.03", ["E0312"]), ("525", ["E0312"])]
+)
+def test_torch_through_ptx_alone_needs_the_driver_of_its_toolkit(
+    driver: str, codes: list[str]
+) -> None:
+    """No published build covers a known GPU by PTX alone, so one is made up: 8.0 and its PTX."""
+    text = (
+        f"{HEAD}{platform()}accelerator cuda 12.8 {{\n  driver >={driver}\n  gpus sm_86 sm_90\n}}\n"
+        + packages("torch ==2.9.1+cu128 from pytorch-cu128")
+    )
+    source = SourceFile("spec.env", text)
+    view = View(resolve(parse(source), source), source)
+    row = view.torch_build
+    assert row is not None
+    view.__dict__["torch_build"] = row._replace(architectures=("8.0",), ptx=("8.0",))
+    findings = list(rules.rule("E0312")(view))
+    assert [d.code for d in findings] == codes
+    for finding in findings:
+        assert "`sm_90`" in finding.title
+        assert "525.60.13" in finding.cause
+        assert "570.26" in finding.cause
 
 
 def test_a_spec_without_gpu_and_torch_reads_no_gpu_table(monkeypatch: pytest.MonkeyPatch) -> None:
