@@ -112,7 +112,7 @@ def _checked(path: Path, name: Path | None) -> Checked:
 
     if path != STDIN:
         return check.check(path)
-    data = sys.stdin.buffer.read(4 * MAX_BYTES + 1)
+    data = common.standard_input(4 * MAX_BYTES + 1)
     return check.check(name or NAMELESS, data, alone=name is None)
 
 

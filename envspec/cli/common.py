@@ -79,10 +79,25 @@ def show(findings: Sequence[Diagnostic], form: str) -> None:
     """Draw findings: text on stderr, or JSON or SARIF on stdout."""
     if form in {JSON, SARIF}:
         document = render.document(findings) if form == JSON else _sarif(findings)
-        click.echo(json.dumps(document, indent=2, ensure_ascii=False))
+        text = json.dumps(document, indent=2, ensure_ascii=False)
+        # A file name that is no UTF-8 would make the document none; escaped, it stays JSON.
+        click.echo(text if _is_text(text) else json.dumps(document, indent=2))
     elif findings:
         text = render.text(findings, colour=colour(sys.stderr))
         click.echo(text + render.summary(findings), err=True)
+
+
+def _is_text(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def standard_input(limit: int) -> bytes:
+    """What stands on standard input, at most ``limit`` bytes; nothing where it is closed."""
+    return sys.stdin.buffer.read(limit) if sys.stdin else b""
 
 
 def _sarif(findings: Sequence[Diagnostic]) -> dict[str, Any]:

@@ -13,11 +13,14 @@ from envspec.solve.values import Link
 SPEC, LOCK = "the spec", "the lock"
 """Where a sentence comes from that is no fact of the tables."""
 _ITSELF = "spec"
-_MOST = 6
+_MOST, _LONGEST = 6, 9
 
 
-def requests(view: View, locked: Mapping[str, LockedPackage], name: str) -> Iterator[Link]:
-    """The statement of the spec, its reason, and the packages that require it."""
+def requests(
+    view: View, locked: Mapping[str, LockedPackage], up: Mapping[str, str], name: str
+) -> Iterator[Link]:
+    """The statement of the spec, its reason, and the packages that require it. ``up`` is what
+    `parents` gives for the lock."""
     stated = view.stated.get(name)
     if stated is not None:
         kind = "extension " if isinstance(stated, Extension) else ""
@@ -32,28 +35,38 @@ def requests(view: View, locked: Mapping[str, LockedPackage], name: str) -> Iter
     if by:
         more = f" and {len(by) - _MOST} more" if len(by) > _MOST else ""
         yield Link(f"required by {', '.join(by[:_MOST])}{more}", LOCK)
-    if stated is None:
-        path = chain(locked, name)
-        if len(path) > 1:
-            yield Link(f"{' ← '.join(path)} ← the spec", LOCK)
-        elif not by:
-            yield Link("the spec's own source requires it", LOCK)
+    if stated is None and up.get(name) not in {None, _ITSELF}:
+        yield Link(way(up, name), LOCK)
+    elif stated is None and not by:
+        yield Link("the spec's own source requires it", LOCK)
 
 
-def chain(locked: Mapping[str, LockedPackage], name: str) -> list[str]:
-    """The shortest way from a package to one that the spec asks for: `numpy`, `einops`."""
-    paths = deque([[name]])
-    seen = {name}
-    while paths:
-        path = paths.popleft()
-        package = locked.get(path[-1])
-        if package is None or _ITSELF in package.why:
-            return path
+def parents(locked: Mapping[str, LockedPackage]) -> dict[str, str]:
+    """For each package of a lock, who requires it on the shortest way to the spec; `spec` for
+    what the spec asks for itself. What no way leads to is left out."""
+    required: dict[str, list[str]] = {}
+    for package in locked.values():
         for other in package.why:
-            if other not in seen:
-                seen.add(other)
-                paths.append([*path, other])
-    return [name]
+            required.setdefault(other, []).append(package.name)
+    found: dict[str, str] = {}
+    waiting = deque([_ITSELF])
+    while waiting:
+        other = waiting.popleft()
+        for name in required.get(other, ()):
+            if name not in found:
+                found[name] = other
+                waiting.append(name)
+    return found
+
+
+def way(up: Mapping[str, str], name: str) -> str:
+    """The way from a package to the spec: `markupsafe ← jinja2 ← the spec`."""
+    path = [name]
+    while (name := up.get(name, _ITSELF)) != _ITSELF:
+        path.append(name)
+    if len(path) > _LONGEST:
+        path[3:-3] = [f"{len(path) - 6} more"]
+    return " ← ".join([*path, "the spec"])
 
 
 def file(package: LockedPackage) -> Link:

@@ -12,7 +12,7 @@ from envspec.facts.rows import Extension as Facts
 from envspec.model import Extension
 from envspec.rules.view import View
 from envspec.solve import fitting, links
-from envspec.solve.limits import host_compiler, native_facts
+from envspec.solve.natives import host_compiler, native_facts
 from envspec.solve.values import Link
 
 

@@ -27,6 +27,8 @@ class Subjects:
         self._view = View(spec, source, locked)
         self._locked = {p.name: p for p in lock.packages} if lock else {}
         self._has_lock = lock is not None
+        self._up = asked.parents(self._locked)
+        self._known = frozenset({*self._view.stated, *self._locked})
 
     def every(self) -> tuple[Explained, ...]:
         """The accelerator, what is stated, and the rest of the lock."""
@@ -38,16 +40,13 @@ class Subjects:
     def one(self, name: str) -> Explained:
         """One package, by its name in any spelling."""
         wanted = _SEPARATORS.sub("-", name).lower()
-        if wanted == ACCELERATOR and wanted not in self._known():
+        if wanted == ACCELERATOR and wanted not in self._known:
             return Explained(ACCELERATOR, "", tuple(self._accelerator()))
-        if wanted not in self._known():
-            raise UnknownPackageError(wanted, self._known())
+        if wanted not in self._known:
+            raise UnknownPackageError(wanted, sorted(self._known))
         settled = self._view.settled.get(wanted)
         version = settled.version if settled else ""
         return Explained(wanted, version, tuple(self._said(wanted, version)))
-
-    def _known(self) -> list[str]:
-        return sorted({*self._view.stated, *self._locked})
 
     def _accelerator(self) -> Iterator[Link]:
         view = self._view
@@ -67,7 +66,7 @@ class Subjects:
     def _said(self, name: str, version: str) -> Iterator[Link]:
         view = self._view
         package = self._locked.get(name)
-        yield from asked.requests(view, self._locked, name)
+        yield from asked.requests(view, self._locked, self._up, name)
         if package is not None:
             yield asked.file(package)
         elif not version:

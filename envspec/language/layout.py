@@ -21,13 +21,12 @@ so has a statement of a later version. Only blanks and newlines change:
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 from unicodedata import ucd_3_2_0 as characters
 
 from envspec.diagnostics import DiagnosticError
 from envspec.language.limits import MAX_BYTES
+from envspec.language.lines import Line, lines, order
 from envspec.language.parse import parse
 from envspec.language.syntax import STRING, WORD, Statement, Value
 from envspec.source import SourceFile, Span
@@ -39,8 +38,6 @@ REMARK = 56
 """The same for a whole line and the comment at its end."""
 
 _CLAUSES = {"because": STRING, "from": WORD, "for": WORD}
-# What lies between two values of the tree: blanks, and these.
-_MARK = re.compile(r"#[^\n]*|[{}\n]")
 
 
 class LayoutError(RuntimeError):
@@ -56,7 +53,7 @@ def formatted(source: SourceFile) -> str:
         LayoutError: the result does not say what the text says.
     """
     before = parse(source)
-    text = _written(_lines(source.text, before))
+    text = _written(lines(source.text, before))
     if text == source.text:
         return text
     if len(text.encode("utf-8")) > MAX_BYTES:
@@ -79,7 +76,7 @@ def _same(source: SourceFile, before: tuple[Statement, ...], text: str) -> None:
         raise LayoutError(f"the layout of {source.name!r} cannot be read: {error}") from None
     if not _equal(before, after):
         raise LayoutError(f"the layout of {source.name!r} changes its statements")
-    if _order(source.text, before) != _order(text, after):
+    if order(source.text, before) != order(text, after):
         raise LayoutError(f"the layout of {source.name!r} moves a comment")
 
 
@@ -98,134 +95,6 @@ def _equal(before: tuple[Statement, ...] | None, after: tuple[Statement, ...] | 
     )
 
 
-def _order(text: str, statements: tuple[Statement, ...]) -> list[str]:
-    """Values, braces and comments in the order written. A comment has a blank before it where it
-    follows something on its line."""
-    order = []
-    follows = False
-    for mark in _marks(text, statements):
-        if isinstance(mark, Value) or mark in {"{", "}"}:
-            order.append("value" if isinstance(mark, Value) else mark)
-            follows = True
-        elif mark == "\n":
-            follows = False
-        else:
-            order.append(" " + _trimmed(mark) if follows else _trimmed(mark))
-    return order
-
-
-def _marks(text: str, statements: tuple[Statement, ...]) -> Iterator[Value | str]:
-    """Every value of the text, and between them each brace, newline and comment."""
-    at = 0
-    for value in _values(statements):
-        for match in _MARK.finditer(text, at, value.span.start):
-            yield match.group()
-        yield value
-        at = value.span.end
-    for match in _MARK.finditer(text, at):
-        yield match.group()
-
-
-def _values(statements: Iterable[Statement]) -> Iterator[Value]:
-    for statement in statements:
-        yield from statement.values
-        if statement.block:
-            yield from _values(statement.block)
-
-
-def _trimmed(comment: str) -> str:
-    return comment.rstrip(" \t\r")
-
-
-class _Line:
-    """One line of the result: a statement or the head of one, a closing brace, or a comment.
-
-    ``blank`` says that a blank line was before it. ``values`` are as written. ``opens`` and
-    ``closes`` are the braces; a block that holds nothing has both.
-    """
-
-    __slots__ = ("blank", "closes", "comment", "depth", "opens", "texts", "values")
-
-    def __init__(self, depth: int, *, blank: bool, comment: str = "", closes: bool = False) -> None:
-        self.depth = depth
-        self.blank = blank
-        self.comment = comment
-        self.closes = closes
-        self.opens = False
-        self.values: list[Value] = []
-        self.texts: list[str] = []
-
-    @property
-    def plain(self) -> bool:
-        """A statement without a block: the only lines that have columns."""
-        return bool(self.values) and not self.opens
-
-    @property
-    def remark(self) -> bool:
-        """A comment on a line of its own."""
-        return not self.values and not self.closes
-
-    @property
-    def text(self) -> str:
-        """The line without columns, indentation and comment."""
-        braces = ["{" * self.opens + "}" * self.closes] if self.opens or self.closes else []
-        return " ".join([*self.texts, *braces])
-
-
-def _lines(text: str, statements: tuple[Statement, ...]) -> list[_Line]:
-    lines: list[_Line] = []
-    depth = 0
-    newlines = 1  # since the last thing that is not a blank
-    complete = True  # whether the next value begins a line
-    for mark in _marks(text, statements):
-        if isinstance(mark, Value):
-            if complete:
-                lines.append(_Line(depth, blank=newlines > 1))
-            lines[-1].values.append(mark)
-            lines[-1].texts.append(text[mark.span.start : mark.span.end])
-            complete = False
-            newlines = 0
-        elif mark == "\n":
-            newlines += 1
-            complete = True
-        elif mark == "{":
-            lines[-1].opens = True
-            depth += 1
-            complete = True
-            newlines = 0
-        elif mark == "}":
-            depth -= 1
-            last = lines[-1]
-            if last.opens and not last.closes and not last.comment:
-                last.closes = True
-            else:
-                lines.append(_Line(depth, blank=False, closes=True))
-            complete = True
-            newlines = 0
-        elif newlines:
-            lines.append(_Line(depth, blank=newlines > 1, comment=_trimmed(mark)))
-            newlines = 0
-        else:
-            lines[-1].comment = _trimmed(mark)
-    _space(lines)
-    return lines
-
-
-def _space(lines: list[_Line]) -> None:
-    """Settle the blank lines."""
-    lead = 0  # the first line of what leads up to the next statement: its comments, or itself
-    for number, line in enumerate(lines):
-        before = lines[number - 1] if number else None
-        if before is None or (before.opens and not before.closes):
-            line.blank = False
-        elif line.depth == 0 and before.depth == 0 and before.closes:
-            line.blank = True
-        if line.blank or before is None or not before.remark:
-            lead = number
-        if line.opens and line.depth == 0 and lead:
-            lines[lead].blank = True
-
-
 class _Cells(NamedTuple):
     """A plain line in columns: at most three cells, of which the middle one may be empty."""
 
@@ -233,10 +102,10 @@ class _Cells(NamedTuple):
     widths: tuple[int, ...]
 
 
-def _written(lines: list[_Line]) -> str:
+def _written(all_lines: list[Line]) -> str:
     out: list[str] = []
-    run: list[_Line] = []
-    for line in lines:
+    run: list[Line] = []
+    for line in all_lines:
         if run and not _continues(run, line):
             out.extend(_run(run))
             run = []
@@ -248,7 +117,7 @@ def _written(lines: list[_Line]) -> str:
     return "".join(out)
 
 
-def _continues(run: list[_Line], line: _Line) -> bool:
+def _continues(run: list[Line], line: Line) -> bool:
     """Whether a line belongs to the run; one that begins with a plain line."""
     if line.blank or line.opens or line.closes:
         return False
@@ -256,7 +125,7 @@ def _continues(run: list[_Line], line: _Line) -> bool:
     return line.remark or line.depth > 0 or line.texts[0] == first.texts[0]
 
 
-def _run(run: list[_Line]) -> list[str]:
+def _run(run: list[Line]) -> list[str]:
     rows = [_cells(line) for line in run]
     widths = [max((r.widths[i] for r in rows if len(r.cells) > i + 1), default=0) for i in (0, 1)]
     texts = [_row(row, widths) for row in rows]
@@ -265,7 +134,7 @@ def _run(run: list[_Line]) -> list[str]:
     return [_placed(line, text, margin) for line, text in zip(run, texts, strict=True)]
 
 
-def _placed(line: _Line, text: str, margin: int) -> str:
+def _placed(line: Line, text: str, margin: int) -> str:
     """A whole line, the blank line before it and its newline included."""
     before = "\n" if line.blank else ""
     indent = INDENT * line.depth
@@ -285,7 +154,7 @@ def _row(row: _Cells, widths: list[int]) -> str:
     return text
 
 
-def _cells(line: _Line) -> _Cells:
+def _cells(line: Line) -> _Cells:
     values, texts = line.values, line.texts
     cells: tuple[str, ...]
     if not values or values[0].kind != WORD:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
+from typing import NamedTuple
 
 from envspec.diagnostics import Diagnostic, in_order
 from envspec.model import Spec
@@ -17,55 +18,76 @@ from envspec.source import SourceFile
 
 Rule = Callable[[View], Iterable[Diagnostic]]
 
-RULES: dict[str, str] = {
-    "W0301": "contradiction",
-    "W0302": "unlocked_system",
-    "E0303": "forbidden_variable",
-    "E0310": "cpu_wheel",
-    "E0311": "driver_floor",
-    "E0312": "ptx_driver",
-    "E0313": "architecture",
-    "E0314": "python_tag",
-    "E0315": "glibc",
-    "E0316": "torch_build",
-    "E0317": "toolkit_mismatch",
-    "E0318": "pairing",
-    "E0319": "two_cuda_majors",
-    "W0320": "cudnn_nccl",
-    "E0321": "framework_needs",
-    "W0322": "unpinned",
-    "E0330": "extension_toolchain",
-    "E0331": "extension_architectures",
-    "E0332": "extension_force_flag",
-    "E0333": "extension_needs",
-    "E0334": "extension_abi",
-    "E0335": "extension_requirements",
-    "E0336": "host_compiler",
-    "E0337": "toolkit_architecture",
-    "E0338": "nvcc_major",
-    "E0339": "wrong_distribution",
-    "E0340": "sdist_only",
-    "W0391": "nvcc_minor",
-    "W0392": "extension_own_architectures",
-    "W0393": "extension_companion",
-    "W0341": "job_memory",
-    "W0342": "runtime_cuda_base",
-    "E0343": "cuda_image_tag",
-    "W0344": "ddp_shm",
-    "E0345": "ddp_processes",
-    "W0346": "tool_at_run",
-    "W0347": "because_missing",
-    "E0349": "secret_value",
-    "W0351": "unused_declaration",
-    "E0352": "expect_pattern",
-    "W0354": "misspelt_package",
+
+class Listed(NamedTuple):
+    """A rule: its module of this room, and the statements it is about (``accelerator driver``),
+    besides those that list its code in the table of words."""
+
+    module: str
+    about: tuple[str, ...]
+
+
+RULES: dict[str, Listed] = {
+    "W0301": Listed("contradiction", ("claims",)),
+    "W0302": Listed("unlocked_system", ("system",)),
+    "E0303": Listed("forbidden_variable", ()),
+    "E0310": Listed("cpu_wheel", ("accelerator", "packages NAME")),
+    "E0311": Listed("driver_floor", ("accelerator driver",)),
+    "E0312": Listed("ptx_driver", ("accelerator driver", "accelerator gpus")),
+    "E0313": Listed("architecture", ("accelerator gpus",)),
+    "E0314": Listed("python_tag", ("platform python",)),
+    "E0315": Listed("glibc", ("platform base", "platform glibc")),
+    "E0316": Listed("torch_build", ("packages NAME",)),
+    "E0317": Listed("toolkit_mismatch", ("accelerator", "packages NAME")),
+    "E0318": Listed("pairing", ("packages NAME",)),
+    "E0319": Listed("two_cuda_majors", ("packages NAME",)),
+    "W0320": Listed("cudnn_nccl", ("accelerator cudnn", "accelerator nccl")),
+    "E0321": Listed("framework_needs", ("packages NAME", "accelerator driver", "accelerator gpus")),
+    "W0322": Listed("unpinned", ("packages NAME",)),
+    "E0330": Listed("extension_toolchain", ("platform devel", "extension")),
+    "E0331": Listed("extension_architectures", ("accelerator gpus", "extension")),
+    "E0332": Listed("extension_force_flag", ("extension env",)),
+    "E0333": Listed("extension_needs", ("extension needs",)),
+    "E0334": Listed("extension_abi", ("packages NAME", "extension")),
+    "E0335": Listed("extension_requirements", ("extension", "accelerator gpus")),
+    "E0336": Listed("host_compiler", ("platform devel", "system build")),
+    "E0337": Listed("toolkit_architecture", ("accelerator gpus", "extension")),
+    "E0338": Listed("nvcc_major", ("platform devel",)),
+    "E0339": Listed("wrong_distribution", ("packages NAME",)),
+    "E0340": Listed("sdist_only", ("packages NAME",)),
+    "W0391": Listed("nvcc_minor", ("platform devel",)),
+    "W0392": Listed("extension_own_architectures", ("accelerator gpus",)),
+    "W0393": Listed("extension_companion", ("extension needs",)),
+    "W0341": Listed("job_memory", ("resources memory", "resources jobs", "extension env")),
+    "W0342": Listed("runtime_cuda_base", ("platform base",)),
+    "E0343": Listed("cuda_image_tag", ("platform base", "platform devel")),
+    "W0344": Listed("ddp_shm", ("resources shm", "entry")),
+    "E0345": Listed("ddp_processes", ("entry processes", "entry level")),
+    "W0346": Listed("tool_at_run", ("platform base", "packages NAME", "extension")),
+    "W0347": Listed("because_missing", ("accelerator driver", "platform python", "packages NAME")),
+    "E0349": Listed(
+        "secret_value",
+        (
+            "env NAME",
+            "entry env",
+            "entry run",
+            "entry script",
+            "extension env",
+            "step env",
+            "step run",
+            "index",
+            "asset url",
+        ),
+    ),
+    "W0351": Listed("unused_declaration", ("index", "mirror", "secret", "asset", "service")),
+    "E0352": Listed("expect_pattern", ("entry expect",)),
+    "W0354": Listed("misspelt_package", ("packages NAME", "extension")),
 }
-"""Code → module of this room."""
 
 
 def rule(code: str) -> Rule:
     """The check of a code."""
-    check: Rule = import_module(f"envspec.rules.{RULES[code]}").check
+    check: Rule = import_module(f"envspec.rules.{RULES[code].module}").check
     return check
 
 

@@ -16,7 +16,6 @@ from envspec.source import Span
 from envspec.suggest import distance
 
 CODE = "W0354"
-STATEMENTS = ("packages NAME", "extension")
 _SHORTEST = 5
 
 

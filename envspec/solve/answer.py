@@ -13,16 +13,28 @@ from envspec.solve.limits import problem as problem_of
 from envspec.solve.open import left_open
 from envspec.solve.problem import Problem
 from envspec.solve.search import Choice, Search
-from envspec.solve.values import Conflict, Solution
+from envspec.solve.values import Conflict, Demand, Solution, Statement
 from envspec.source import SourceFile
+
+MOST = 64
+"""GPUs and extensions that are looked at. No spec has more, and time grows with their product."""
 
 
 def answer(spec: Spec, source: SourceFile) -> Solution | Conflict:
     """What `envspec.solve.solve` promises."""
+    if len(spec.accelerator.gpus) > MOST or len(spec.extensions) > MOST:
+        return _too_many(spec)
     problem = problem_of(spec, source)
     search = Search(problem)
     choice = search.find()
     return conflict(problem, search) if choice is None else _solution(problem, choice)
+
+
+def _too_many(spec: Spec) -> Conflict:
+    span = spec.accelerator.gpus_span if spec.accelerator.gpus_span.end else findings.home(spec)
+    said = f"more than {MOST} GPUs or extensions"
+    statement = Statement("gpus", said, span)
+    return Conflict((Demand(statement, "more than are looked at"),), (), known=False)
 
 
 def finding(spec: Spec, source: SourceFile) -> Diagnostic:

@@ -8,9 +8,10 @@ from envspec.facts import lookup
 from envspec.model import Extension, Package
 from envspec.solve import fitting, links
 from envspec.solve.candidates import Companion, Tensorflow, Toolkit, Torch
-from envspec.solve.limits import forward_compatible, host_compiler, jax_plugin, native_facts
+from envspec.solve.limits import jax_plugin
+from envspec.solve.natives import host_compiler, native_facts
 from envspec.solve.open import package
-from envspec.solve.problem import Problem, natives
+from envspec.solve.problem import Problem, forward_compatible
 from envspec.solve.search import Choice
 from envspec.solve.values import Link
 
@@ -30,7 +31,8 @@ def chain(problem: Problem, choice: Choice) -> tuple[Link, ...]:
     elif isinstance(first, Toolkit):
         found.extend(_toolkit(problem, first))
     found.extend(_frameworks(problem, choice))
-    for item in natives(problem.spec):
+    both: list[Package | Extension] = [*problem.spec.packages, *problem.spec.extensions]
+    for item in both:
         found.extend(_native(problem, item, _cuda(first)))
     return tuple(found)
 

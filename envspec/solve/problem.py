@@ -68,10 +68,23 @@ class Problem(NamedTuple):
         return next(s for s in self.statements if s.key == key)
 
 
-def natives(spec: Spec) -> tuple[Package | Extension, ...]:
-    """Packages and extensions of a spec."""
-    both: list[Package | Extension] = [*spec.packages, *spec.extensions]
-    return tuple(both)
+def limit(keys: tuple[str, ...], ident: str, holds: Callable[..., Answer]) -> Limit:
+    """A condition that holds while some statements do."""
+    return Limit(frozenset(keys), ident, holds)
+
+
+def always(answer: Answer) -> Callable[[object], Answer]:
+    """A condition on the statements alone."""
+    return lambda _: answer
+
+
+def forward_compatible(spec: Spec) -> bool:
+    """Whether the image brings a user-mode driver of its own, so that the stated one does not
+    bind."""
+    if any(item.name.startswith("cuda-compat") for item in spec.system):
+        return True
+    reasoned = any(word == "driver" for word, _ in spec.accelerator.because)
+    return reasoned and "nvidia/cuda" in spec.platform.base
 
 
 def index_build(spec: Spec, item: Package | Extension) -> str:

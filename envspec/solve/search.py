@@ -61,9 +61,7 @@ class Search:
     def left(self, keys: frozenset[str]) -> list[Candidate]:
         """Candidates of the first choice that some statements leave, each looked at alone."""
         first = self.problem.first
-        numbers = frozenset.intersection(
-            *(wish.allowed for wish in self._wishes(keys) if wish.ident == first)
-        )
+        (numbers,) = (wish.allowed for wish in self._wishes(keys) if wish.ident == first)
         return [
             self.problem.candidates[first][number]
             for number in sorted(numbers)
@@ -71,17 +69,26 @@ class Search:
         ]
 
     def _wishes(self, active: frozenset[str]) -> Iterator[_Wish]:
+        """What the statements by themselves leave of each choice."""
         problem = self.problem
+        left: dict[str, frozenset[int]] = {}
         for ident, found in problem.candidates.items():
-            if problem.owners.get(ident, "") in {"", *active}:
-                yield _Wish(ident, frozenset(range(len(found))))
+            owner = problem.owners.get(ident, "")
+            if not owner or owner in active:
+                left[ident] = frozenset(range(len(found)))
         for place, limit in enumerate(problem.limits):
-            if limit.keys <= active and problem.owners.get(limit.ident, "") in {"", *active}:
-                if place not in self._numbers:
-                    found = problem.candidates[limit.ident]
-                    fits = (n for n, c in enumerate(found) if self._good(limit.holds(c)))
-                    self._numbers[place] = frozenset(fits)
-                yield _Wish(limit.ident, self._numbers[place])
+            numbers = left.get(limit.ident)
+            if numbers and limit.keys <= active:
+                left[limit.ident] = numbers & self._fitting(place)
+        yield from (_Wish(ident, numbers) for ident, numbers in left.items())
+
+    def _fitting(self, place: int) -> frozenset[int]:
+        """The candidates that meet one condition."""
+        if place not in self._numbers:
+            limit = self.problem.limits[place]
+            found = enumerate(self.problem.candidates[limit.ident])
+            self._numbers[place] = frozenset(n for n, c in found if self._good(limit.holds(c)))
+        return self._numbers[place]
 
     def paired(self, pick: _Pick, active: frozenset[str]) -> Iterator[_Wish]:
         """What a choice asks of the others."""

@@ -8,6 +8,9 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from envspec.solve.open import exact
 
+LONGEST = 500
+"""Characters of a specifier that are looked at; nobody's is longer, and time grows with it."""
+
 
 @lru_cache(maxsize=8192)
 def allows(specifier: str, version: str) -> bool | None:
@@ -15,6 +18,8 @@ def allows(specifier: str, version: str) -> bool | None:
     so the answer may be None."""
     if not specifier:
         return True
+    if len(specifier) > LONGEST:
+        return None
     if version.endswith(".*"):
         series = version.removesuffix("*")
         wanted = exact(specifier)

@@ -219,6 +219,30 @@ def test_standard_input_that_is_no_text(home: Path) -> None:
     assert b"error[E0902]: the spec is not UTF-8 at byte 10" in done.stderr
 
 
+def test_standard_input_that_is_closed(home: Path) -> None:
+    argv = f"{sys.executable} -m envspec check - <&-"
+    done = subprocess.run(
+        ["sh", "-c", argv],
+        cwd=home,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert b"error[E0204]: the spec has no `envspec`" in done.stderr
+
+
+@pytest.mark.parametrize("form", ["json", "sarif"])
+def test_a_file_name_that_is_no_text_leaves_the_document_one(home: Path, form: str) -> None:
+    name = os.fsdecode(b"caf\xe9.env")
+    (home / name).write_text("envspec 1\n")
+    done = check(home, name, "--format", form)
+    assert done.returncode == 1
+    assert json.loads(done.stdout)
+    assert "caf" in done.stdout
+
+
 def test_fix_mends_what_it_can_and_tells_the_rest(slips: Path) -> None:
     edit(slips / "spec.env", ("claims {", 'env { LD_PRELOAD="x" }\nclaims {'))
     done = check(slips, "--fix")

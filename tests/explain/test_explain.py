@@ -139,6 +139,18 @@ def test_everything_is_explained_in_the_order_of_the_spec_and_then_of_the_lock()
     assert all(e.chain for e in found)
 
 
+def test_a_long_way_is_cut_in_the_middle() -> None:
+    locked = lock()
+    (base,) = (p for p in locked.packages if p.name == "einops")
+    names = [f"p{number}" for number in range(30)]
+    chained = [
+        base._replace(name=name, why=(before,))
+        for before, name in zip(["einops", *names], names, strict=False)
+    ]
+    (found,) = explain(*read(), locked._replace(packages=(*locked.packages, *chained)), "p29")
+    assert "p29 ← p28 ← p27 ← 25 more ← p1 ← p0 ← einops ← the spec" in said(found)
+
+
 def test_a_name_in_any_spelling() -> None:
     assert one("Flash_Attn").name == "flash-attn"
 

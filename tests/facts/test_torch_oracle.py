@@ -34,8 +34,9 @@ TORCH_ALONE = {"1.13.0": "3.11", "1.13.1": "3.11", "2.5.0": "3.13", "2.5.1": "3.
 FIRST_PYTHON = {"2.9": "3.10", "2.5": "3.9", "2.0": "3.8", "1.11": "3.7"}
 
 # PyTorch publishes cu129 beside its documented builds: the table has it for 2.8 and 2.11, and a
-# later state of the table (commit 173033b) for 2.12.1. No source says where else it is or is not,
-# so E0316 is never about it.
+# later state of the table (commit 173033b) for 2.12.1, while PyTorch's own release matrix
+# (pytorch/test-infra generate_binary_build_matrix.py) has it for 2.8 alone, and builds it for tests
+# of 2.9 to 2.11. So no source says where it is not, and E0316 is never about it.
 UNDECIDED = "cu129"
 
 

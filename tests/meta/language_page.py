@@ -8,7 +8,6 @@ writes the forms and the lists anew; the prose between them is written by hand.
 from __future__ import annotations
 
 import re
-from importlib import import_module
 from pathlib import Path
 
 from envspec import rules
@@ -28,8 +27,8 @@ def heading(word: Word) -> str:
 def about() -> dict[str, list[str]]:
     """Statement (``accelerator driver``) → codes of the rules that look at it."""
     found: dict[str, list[str]] = {}
-    for code, name in rules.RULES.items():
-        for statement in getattr(import_module(f"envspec.rules.{name}"), "STATEMENTS", ()):
+    for code, rule in rules.RULES.items():
+        for statement in rule.about:
             found.setdefault(statement, []).append(code)
     return found
 

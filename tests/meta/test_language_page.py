@@ -102,3 +102,8 @@ def test_a_wrong_example_would_be_seen() -> None:
     source = SourceFile("spec.env", in_context(ALL[-1]).replace("unstated", "perhaps"))
     with pytest.raises(DiagnosticError):
         resolve(parse(source), source)
+
+
+def test_rules_are_about_statements_that_there_are() -> None:
+    known = {f"{w.inside} {w.word}".strip() for w in ALL}
+    assert set(about()) <= known

@@ -108,7 +108,7 @@ def test_fixes_of_one_spec_go_together(path: Path) -> None:
 def test_every_rule_has_its_cases_and_its_name(code: str) -> None:
     assert list((HERE / code).glob("ok*.env")), "no spec that it lets pass"
     assert list((HERE / code).glob("bad*.env")), "no spec that it finds"
-    module = import_module(f"envspec.rules.{rules.RULES[code]}")
+    module = import_module(f"envspec.rules.{rules.RULES[code].module}")
     assert code == module.CODE
     assert (module.__doc__ or "").startswith(f"{code}: ")
 

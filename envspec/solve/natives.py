@@ -1,0 +1,83 @@
+"""What native packages ask of GPUs, of the toolkit and of the compilers that build them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from envspec.facts import lookup
+from envspec.facts.rows import Extension as Facts
+from envspec.facts.versions import at_least, version, within
+from envspec.model import Extension, Package, Spec
+from envspec.solve import fitting
+from envspec.solve.open import exact
+from envspec.solve.problem import Limit, always, limit
+
+_COMPILER = re.compile(r"(?:gcc|g\+\+)-(\d+)")
+
+
+def of_natives(spec: Spec, first: str) -> Iterator[Limit]:
+    """Native packages: what they ask of the GPUs, and of the toolkit that compiles them."""
+    both: list[Package | Extension] = [*spec.packages, *spec.extensions]
+    for item in both:
+        kind = "package" if isinstance(item, Package) else "extension"
+        key, facts = f"{kind} {item.name}", native_facts(item)
+        if facts is not None:
+            yield from _of_native(spec, first, key, facts)
+        if isinstance(item, Extension):
+            yield from _of_compiling(spec, first, key, facts)
+
+
+def _of_native(spec: Spec, first: str, key: str, facts: Facts) -> Iterator[Limit]:
+    if facts.cuda_min:
+        lowest = facts.cuda_min
+        yield limit((key,), first, lambda c: at_least(c.cuda, lowest))
+    for sm in spec.accelerator.gpus if facts.sm_min else ():
+        reaches = fitting.sm_reaches(sm, facts.sm_min or "")
+        yield limit((key, f"gpu {sm}"), first, always(reaches))
+    image = lookup.distribution_of_image(spec.platform.base)
+    if facts.glibc_min and image is not None:
+        fits = at_least(image.glibc, facts.glibc_min) if image.glibc else False
+        yield limit((key, "base"), first, always(fits))
+
+
+def _of_compiling(spec: Spec, first: str, key: str, facts: Facts | None) -> Iterator[Limit]:
+    """Nvcc and torch have to share a CUDA major, and nvcc has to know the GPUs and its compiler."""
+    platform, gpus = spec.platform, spec.accelerator.gpus
+    for sm in gpus:
+        yield limit((key, f"gpu {sm}"), first, lambda c, sm=sm: fitting.compiles_for(c.cuda, sm))
+    word, image = ("devel", platform.devel) if platform.devel else ("base", platform.base)
+    for stated, nvcc in ((word, fitting.nvcc_of(image)), ("toolkit", spec.accelerator.toolkit)):
+        if not nvcc:
+            continue
+        for sm in gpus:
+            yield limit((key, stated, f"gpu {sm}"), first, always(fitting.compiles_for(nvcc, sm)))
+        if facts is not None and facts.cuda_min:
+            yield limit((key, stated), first, always(at_least(nvcc, facts.cuda_min)))
+    nvcc = fitting.nvcc_of(image)
+    if nvcc:
+        major = nvcc.partition(".")[0]
+        yield limit((key, word), first, lambda c: fitting.starts(c.cuda, major))
+        compiler = host_compiler(spec, image)
+        if compiler:
+            accepted = lookup.compiler_accepted(nvcc, "gcc", compiler)
+            yield limit((key, word), first, always(accepted))
+
+
+def native_facts(item: Package | Extension) -> Facts | None:
+    """What is known of a native package, unless its version is one that the facts are not of."""
+    row = lookup.extension(item.name)
+    asked = exact(item.specifier).partition("+")[0]
+    if row is None or not asked or version(asked) is None or not (row.since or row.until):
+        return row
+    return row if within(asked, row.since or "0", row.until) else None
+
+
+def host_compiler(spec: Spec, image: str) -> str:
+    """The gcc that compiles: one that the spec installs for building, else that of the image."""
+    for item in spec.system:
+        match = _COMPILER.fullmatch(item.name)
+        if match and item.stage == "build":
+            return match[1]
+    distribution = lookup.distribution_of_image(image)
+    return distribution.gcc or "" if distribution else ""
