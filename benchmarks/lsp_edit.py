@@ -1,8 +1,9 @@
 """One edit in an editor: from the change to the findings of the changed text, over stdio.
 
 A spec that states 200 packages stands beside its fresh lock, so every rule and the lock take part.
-Each edit replaces one package's version, as typing does; every fourth leaves the spec broken. Its
-answer is the `publishDiagnostics` of that version. Completion and hover are asked beside it.
+Each edit writes one package's version anew, as typing does: of four, one leaves the spec broken,
+one leaves it as the lock has it, and two make the lock stale. Its answer is the
+`publishDiagnostics` of that version. Completion and hover are asked beside it.
 """
 
 from __future__ import annotations
@@ -65,6 +66,7 @@ class _Session:
         self.line = next(i for i, line in enumerate(lines) if line.startswith(at))
         self.first = len(at) - len("==")
         self.last = self.first + len(lines[self.line][self.first :].split()[0])
+        self.locked = lines[self.line][self.first : self.last]
         self.text = pair.source.text
         self.version = 0
         self.process = subprocess.Popen(
@@ -89,8 +91,9 @@ class _Session:
 
     def edit(self, number: int) -> float:
         """Milliseconds from a change to the findings of its version."""
-        broken = number % 4 == 3
-        new = '=="' if broken else f"=={1 + number % 7}.1.{number}"
+        fresh = number % 4 == 1
+        new = '=="' if number % 4 == 3 else f"=={1 + number % 7}.1.{number}"
+        new = f"{self.locked} # {number}" if fresh else new
         self.version += 1
         span = {
             "start": {"line": self.line, "character": self.first},
@@ -107,8 +110,8 @@ class _Session:
         found = self._findings()
         took = time.perf_counter() - begun
         self.last = self.first + len(new)
-        # A changed version makes the lock stale, a broken one is an error: never is it nothing.
-        assert found, "an edit without findings"
+        # A changed version makes the lock stale, a broken line is an error.
+        assert bool(found) != fresh, f"unexpected findings: {found}"
         return took * 1000
 
     def ask(self, method: str) -> float:

@@ -40,6 +40,9 @@ NAMELESS = Path("<stdin>")
     type=click.Path(path_type=Path),
     help="What the spec on standard input (`-`) is called; files beside NAME are looked at.",
 )
+@click.option(
+    "--json-in", is_flag=True, help="Specs are in JSON form; `envspec schema` describes it."
+)
 @common.findings_format_option
 @click.option("-q", "--quiet", is_flag=True, help="Only findings: no summary, no good news.")
 def command(
@@ -50,6 +53,7 @@ def command(
     strict: bool,
     statistics: bool,
     stdin_filename: Path | None,
+    json_in: bool,
     form: str,
     quiet: bool,
 ) -> None:
@@ -68,7 +72,7 @@ def command(
     paths = tuple(dict.fromkeys(specs)) or (Path("spec.env"),)
     _refuse(paths, fix=fix, diff=diff, form=form, name=stdin_filename, statistics=statistics)
     with common.findings(paths[0], form):
-        results = [_checked(path, stdin_filename) for path in paths]
+        results = [_checked(path, stdin_filename, json=json_in) for path in paths]
         changes = False
         if fix or diff:
             results, changes = _fixed(results, write=not diff)
@@ -106,14 +110,16 @@ def _refuse(
         raise click.UsageError(f"`{option}` goes with `--format text` alone.")
 
 
-def _checked(path: Path, name: Path | None) -> Checked:
+def _checked(path: Path, name: Path | None, *, json: bool) -> Checked:
+    from envspec.cli.clock import today
     from envspec.language.limits import MAX_BYTES
     from envspec.pipeline import check
 
     if path != STDIN:
-        return check.check(path)
+        return check.check(path, json=json, today=today())
     data = common.standard_input(4 * MAX_BYTES + 1)
-    return check.check(name or NAMELESS, data, alone=name is None)
+    alone = name is None
+    return check.check(name or NAMELESS, data, alone=alone, json=json, today=today())
 
 
 def _fixed(results: list[Checked], *, write: bool) -> tuple[list[Checked], bool]:

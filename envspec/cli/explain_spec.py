@@ -31,10 +31,10 @@ def command(spec: Path, package: str, form: str) -> None:
     from envspec.explain import UnknownPackageError, explain
     from envspec.language.parse import parse
     from envspec.language.resolve import resolve
-    from envspec.suggest import closest
     from envspec.pipeline import load
     from envspec.render import visible
     from envspec.report import explained
+    from envspec.suggest import closest
 
     with common.findings(spec, form):
         source = load.read_spec(spec)

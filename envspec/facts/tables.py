@@ -36,6 +36,11 @@ class _Schema(NamedTuple):
     kind: Callable[..., tuple[Any, ...]]
     keys: int = 1
 
+    @property
+    def name(self) -> str:
+        """The name of the table: its file without suffix."""
+        return self.file.partition(".")[0]
+
 
 _SCHEMAS = {
     schema.kind: schema
@@ -73,14 +78,14 @@ def tables() -> tuple[Table, ...]:
 
 def keys(table: str) -> int:
     """How many of the first fields of a row name it uniquely."""
-    return next(s.keys for s in _SCHEMAS.values() if s.file.partition(".")[0] == table)
+    return next(schema.keys for schema in _SCHEMAS.values() if schema.name == table)
 
 
 def stale(today: date, among: Collection[str] | None = None) -> list[Stale]:
     """Rows due for review on ``today``, by table and key; of all tables, or of those named."""
     found = []
     for kind, schema in _SCHEMAS.items():
-        if among is not None and schema.file.partition(".")[0] not in among:
+        if among is not None and schema.name not in among:
             continue
         table = _table(kind)
         # Days written as YYYY-MM-DD are in order as text.

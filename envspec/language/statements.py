@@ -197,6 +197,7 @@ WORDS: tuple[Word, ...] = (
         ),
         ONCE, "The GPU platform", "`accelerator none`",
         "accelerator cuda 12.8 {\n  driver >=525.60.13\n  gpus   sm_80 sm_90\n}", block=True,
+        codes=("E0353", "W0350"),
     ),
     Word(
         "accelerator", "driver", _way(_one(">=X.Y", values.FLOOR), _BECAUSE), ONCE,
@@ -272,7 +273,7 @@ WORDS: tuple[Word, ...] = (
         ),
         MANY, "A package, resolved together with all others", "any release, from `pypi`",
         'datasets >=2.19 because "imported at run time, declared nowhere"', names=True,
-        codes=("E0205", "E0403", "E0404"),
+        codes=("E0205", "E0353", "E0403", "E0404", "W0350"),
     ),
     Word(
         "", "system", (Form(()),), ONCE, "Packages of the distribution", "no packages",

@@ -7,11 +7,12 @@ phase is asked what it can say of the parts that are right.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import date
 from pathlib import Path
 from typing import NamedTuple
 
-from envspec import rules
-from envspec.diagnostics import WARNING, Diagnostic, DiagnosticError, in_order
+from envspec import rules, solve
+from envspec.diagnostics import WARNING, Diagnostic, DiagnosticError, has_errors, in_order
 from envspec.language import recover
 from envspec.language.parse import parse
 from envspec.language.resolve import resolve_all
@@ -20,6 +21,8 @@ from envspec.lock import file as lock_file
 from envspec.lock.model import Lock
 from envspec.model import Spec
 from envspec.pipeline import load, partial, scripts
+from envspec.rules import stale_facts
+from envspec.rules.view import View
 from envspec.source import SourceFile
 
 Check = Callable[[SourceFile], tuple[Diagnostic, ...]]
@@ -36,21 +39,34 @@ class Checked(NamedTuple):
     again: Check
 
 
-def check(path: Path, data: bytes | None = None, *, alone: bool = False) -> Checked:
+def check(
+    path: Path,
+    data: bytes | None = None,
+    *,
+    alone: bool = False,
+    json: bool = False,
+    today: date | None = None,
+) -> Checked:
     """Read a spec, its lock and its scripts, and check them. What cannot be read is a finding too.
 
     ``data`` stands for the spec's file, which is then not read. ``alone`` says that nothing lies
-    beside it: the path is only a name.
+    beside it: the path is only a name. ``json`` says that it is in JSON form. With ``today``,
+    facts that are due for review are a finding.
     """
+    read = of_json if json else of_text
+
+    def alone_text(source: SourceFile) -> tuple[Diagnostic, ...]:
+        return read(source, today=today)
+
     try:
         source = load.read_spec(path) if data is None else load.spec_text(path, data)
     except DiagnosticError as error:
-        return Checked(path, SourceFile(str(path), ""), error.diagnostics, of_text)
-    again = of_text if alone else _beside(path)
+        return Checked(path, SourceFile(str(path), ""), error.diagnostics, alone_text)
+    again = alone_text if alone else _beside(path, read, today)
     return Checked(path, source, again(source), again)
 
 
-def _beside(path: Path) -> Check:
+def _beside(path: Path, read: Callable[..., tuple[Diagnostic, ...]], today: date | None) -> Check:
     """How a text is checked that lies at a path: the lock is read once, here."""
     lock: SourceFile | None = None
     unreadable: tuple[Diagnostic, ...] = ()
@@ -63,13 +79,16 @@ def _beside(path: Path) -> Check:
         def look(spec: Spec) -> tuple[Diagnostic, ...]:
             return scripts.read(spec, source, path.parent)[1]
 
-        return in_order((*of_text(source, lock, look), *unreadable))
+        return in_order((*read(source, lock, look, today), *unreadable))
 
     return check_text
 
 
 def of_text(
-    source: SourceFile, lock: SourceFile | None = None, look: Look | None = None
+    source: SourceFile,
+    lock: SourceFile | None = None,
+    look: Look | None = None,
+    today: date | None = None,
 ) -> tuple[Diagnostic, ...]:
     """Findings about the text of a spec, by place. Pure but for ``look``, which is asked what else
     there is to say of a spec that is whole."""
@@ -78,9 +97,27 @@ def of_text(
     except DiagnosticError as error:
         shape = error.diagnostics
         rest = recover.readable(source, shape)
-        more = of_statements(source, rest[0], lock, look, unread=rest[1]) if rest else ()
+        more = of_statements(source, rest[0], lock, look, today, unread=rest[1]) if rest else ()
         return in_order((*shape, *more))
-    return of_statements(source, statements, lock, look)
+    return of_statements(source, statements, lock, look, today)
+
+
+def of_json(
+    source: SourceFile,
+    lock: SourceFile | None = None,
+    look: Look | None = None,
+    today: date | None = None,
+) -> tuple[Diagnostic, ...]:
+    """The same for the JSON form. Rules write statements, which have no place in JSON: of their
+    findings the fixes are left out."""
+    from envspec.language.json_form import parse_json
+
+    try:
+        statements = parse_json(source)
+    except DiagnosticError as error:
+        return error.diagnostics
+    found = of_statements(source, statements, lock, look, today)
+    return tuple(d if d.code < "E03" else d._replace(fix=None) for d in found)
 
 
 def of_statements(
@@ -88,6 +125,7 @@ def of_statements(
     statements: Sequence[Statement],
     lock: SourceFile | None = None,
     look: Look | None = None,
+    today: date | None = None,
     *,
     unread: frozenset[str] = frozenset(),
 ) -> tuple[Diagnostic, ...]:
@@ -110,7 +148,14 @@ def of_statements(
             about_lock = (stale._replace(severity=WARNING),)
             locked = None
     beside = look(spec) if look else ()
-    return in_order((*rules.check(spec, source, load.versions(locked)), *about_lock, *beside))
+    versions = load.versions(locked)
+    found = list(rules.check(spec, source, versions))
+    if not has_errors(found):
+        # What a rule has found wrong, the solver would only find again as a conflict.
+        found += solve.check(spec, source, versions)
+    if today is not None:
+        found += stale_facts.check(View(spec, source, versions), today)
+    return in_order((*found, *about_lock, *beside))
 
 
 def _read(lock: SourceFile | None) -> tuple[Lock | None, tuple[Diagnostic, ...]]:

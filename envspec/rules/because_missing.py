@@ -47,7 +47,7 @@ def _driver(view: View) -> Iterator[Diagnostic]:
     wanted += [cuda for cuda in first if cuda]
     toolkits = [row for cuda in wanted for row in _of_minor(cuda)]
     floors = [floor.linux for floor in map(lookup.driver_floor, wanted) if floor]
-    if not toolkits or not floors or version(stated) is None:
+    if not view.toolkit or not toolkits or not floors or version(stated) is None:
         return
     floor = max(floors, key=lambda v: version(v) or ())
     own = max(toolkits, key=lambda row: version(row.linux) or ())

@@ -94,10 +94,13 @@ class Editor:
             length = 0
             while line.strip():
                 name, _, value = line.partition(b":")
-                assert value, f"not a header: {line!r}"
                 length = int(value) if name.lower() == b"content-length" else length
                 line = stream.readline()
-            self._messages.put(json.loads(stream.read(length)))
+            try:
+                self._messages.put(json.loads(stream.read(length)))
+            except ValueError:
+                self.logged.append(b"not a message of the protocol: " + line)
+                break
         self._messages.put(None)
 
     def _listen(self) -> None:

@@ -78,6 +78,11 @@ def test_a_top_level_word_at_the_left_edge_ends_a_block_left_open() -> None:
     assert "torchvision" not in found
 
 
+def test_a_name_at_the_left_edge_of_a_closed_block_is_a_name() -> None:
+    """`system` is a statement of the top level, and here it is a package."""
+    assert "from" in offered("packages {\nsystem |\nx\n}\n")
+
+
 @pytest.mark.parametrize("where", ["# in a |comment", 'entry a {\n  run "py|thon"\n}'])
 def test_nothing_is_offered_inside_comments_and_strings(where: str) -> None:
     assert offered(where) == {}
@@ -185,7 +190,9 @@ def test_companions_go_with_the_torch_of_the_spec() -> None:
 
 
 def test_a_pairing_of_series_offers_every_patch(monkeypatch: pytest.MonkeyPatch) -> None:
-    row = TorchPairing("torchvision", "0.24", "2.9", "series", None, None, None, "somewhere", "2026-01-01")
+    row = TorchPairing(
+        "torchvision", "0.24", "2.9", "series", None, None, None, "somewhere", "2026-01-01"
+    )
     monkeypatch.setattr("envspec.lsp.offers.lookup.pairings", lambda *_: (row,))
     found = details("packages {\n  torch ==2.9.1\n  torchvision |\n}")
     assert found["==0.24.*"] == "goes with torch 2.9"

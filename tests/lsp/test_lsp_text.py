@@ -93,6 +93,11 @@ def test_a_whole_text_has_the_tree_of_the_parser(path: Path) -> None:
     assert Tree(unindented).statements == parse(SourceFile("s", unindented))
 
 
+def test_a_closed_block_without_indentation_keeps_its_lines() -> None:
+    text = "packages {\nsystem\nentry ==1\n}\n"
+    assert Tree(text).statements == parse(SourceFile("s", text))
+
+
 def test_every_example_of_the_language_has_the_tree_of_the_parser() -> None:
     for word in every_word():
         text = f"{word.inside} x {{\n{word.example}\n}}\n" if word.inside else f"{word.example}\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -143,3 +144,27 @@ def test_a_spec_without_a_text_gets_no_fix() -> None:
     found = solve(model._replace(accelerator=nowhere), empty)
     assert isinstance(found, Solution)
     assert found.fix is None
+
+
+_SETTLED = """
+import sys
+sys.path.insert(0, "tests/solve")
+from solve_models import Case, spec
+from envspec import solve
+settled = spec(Case(toolkit="13.0", torch="==2.14.1", driver="580", gpus=("sm_80",)))
+assert list(solve.check(*settled)) == []
+heavy = ("packaging", "resolvelib", "tomllib", "envspec.facts.tables", "envspec.solve.answer")
+print([name for name in heavy if name in sys.modules])
+"""
+
+
+def test_a_settled_spec_pays_nothing() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _SETTLED],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.stdout, done.stderr) == ("[]\n", "")

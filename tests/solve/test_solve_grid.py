@@ -141,3 +141,26 @@ def test_what_is_filled_in_has_no_errors_and_leaves_nothing_open(seed: int) -> N
         again = solve(filled, written)
         assert isinstance(again, Solution)
         assert (again.version, again.build, again.fix) == (found.version, found.build, None), after
+
+
+@pytest.mark.parametrize(
+    "packages",
+    [
+        ("jax[cuda12]",),
+        ("jax[cuda13]",),
+        ("tensorflow[and-cuda] >=2.20",),
+        ("vllm", "torchvision", "torchaudio"),
+        ("xformers", "torchvision"),
+    ],
+)
+@pytest.mark.parametrize("gpu", GENERATIONS)
+def test_frameworks_together_have_no_errors(packages: tuple[str, ...], gpu: str) -> None:
+    case = Case(packages=packages, gpus=(gpu,))
+    model, source = spec(case)
+    found = solve(model, source)
+    if isinstance(found, Conflict):
+        assert packages[0].startswith("jax") or gpu == "sm_60", (case, found)
+        return
+    assert found.fix is not None
+    filled, written = read(fixing.apply(source.text, [found.fix])[0])
+    assert [d for d in rules.check(filled, written) if d.severity == ERROR] == []
