@@ -32,14 +32,24 @@ def parse_json(source: SourceFile) -> tuple[Statement, ...]:
         DiagnosticError: E0105 (too large), E0107 (not the JSON form), E0102 (a string holds a
             character that no spec may hold), E0203 (a number where a string belongs).
     """
+    statements, findings = read_form(source)
+    if findings:
+        raise DiagnosticError(findings)
+    return statements
+
+
+def read_form(source: SourceFile) -> tuple[tuple[Statement, ...], tuple[Diagnostic, ...]]:
+    """The statements as far as they can be read, and what is wrong in how they are written.
+
+    Raises:
+        DiagnosticError: E0105, or E0107 where the text is no JSON.
+    """
     check_size(source)
     root = read_json(source)
     reading = _Reading(source)
     statements = tuple(reading.block(root, ""))
     check_count(source, sum(_count(s) for s in statements))
-    if reading.findings:
-        raise DiagnosticError(in_order(reading.findings)[:MAX_FINDINGS])
-    return statements
+    return statements, in_order(reading.findings)[:MAX_FINDINGS]
 
 
 def _count(statement: Statement) -> int:

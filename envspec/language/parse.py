@@ -19,7 +19,9 @@ from envspec.language.limits import (
     FORBIDDEN,
     MAX_STATEMENTS,
     check_count,
+    check_shape,
     check_size,
+    fits_shape,
 )
 from envspec.language.syntax import (
     ASSIGNMENT,
@@ -86,9 +88,11 @@ def parse(source: SourceFile) -> tuple[Statement, ...]:
     if bad:
         # What is wrong besides is told as well: a letter in place of each such character keeps
         # every place and the shape.
-        plain = FORBIDDEN.sub("x", source.text) + "\n" if many <= MAX_STATEMENTS else ""
+        readable = many <= MAX_STATEMENTS and fits_shape(source.text)
+        plain = FORBIDDEN.sub("x", source.text) + "\n" if readable else ""
         raise DiagnosticError(in_order([*bad, *_explain_all(source, plain)])[:MAX_FINDINGS])
     check_count(source, many)
+    check_shape(source)
     text = source.text if source.text.endswith("\n") else source.text + "\n"
     errors: list[Diagnostic] = []
     try:

@@ -6,6 +6,7 @@ costs as much as parsing twenty specs, and `compile` needs the shapes only.
 
 from __future__ import annotations
 
+from envspec.wording import either
 import re
 from functools import cache
 from typing import NamedTuple
@@ -40,9 +41,7 @@ def _shape(pattern: str, expected: str) -> Shape:
 
 
 def _choice(noun: str, *words: str) -> Shape:
-    quoted = [f"`{word}`" for word in words]
-    expected = " or ".join(filter(None, [", ".join(quoted[:-1]), quoted[-1]]))
-    return Shape("|".join(map(re.escape, words)), expected, words, noun)
+    return Shape("|".join(map(re.escape, words)), either(words), words, noun)
 
 
 # The grammar of PEP 440, part by part.
@@ -118,14 +117,6 @@ STATUS = _shape(r"\d|[1-9]\d|1\d\d|2[0-4]\d|25[0-5]", "an exit status from 0 to 
 HUB = _shape(rf"{_LABEL}/[A-Za-z0-9][A-Za-z0-9._-]{{0,95}}", "a repository such as `owner/model`")
 REVISION = _shape(r"[0-9a-f]{40}", "a revision of 40 lower-case hexadecimal digits")
 ABSOLUTE = _shape(r"/[!-~]*", "an absolute path")
-
-_SEPARATORS = re.compile(r"[-_.]+")
-
-
-def normalise(name: str) -> str:
-    """A package name as PEP 503 writes it."""
-    return _SEPARATORS.sub("-", name).lower()
-
 
 _UNITS = {"MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
 

@@ -27,11 +27,6 @@ class IndexFile(NamedTuple):
     yanked: bool
 
 
-def normalise(name: str) -> str:
-    """A project name in the one form that PEP 503 compares by."""
-    return re.sub(r"[-_.]+", "-", name).lower()
-
-
 def safe_name(filename: str) -> bool:
     """True for a plain file name: no folder, no option, nothing that is not printable."""
     return (

@@ -110,14 +110,14 @@ def of_json(
 ) -> tuple[Diagnostic, ...]:
     """The same for the JSON form. Rules write statements, which have no place in JSON: of their
     findings the fixes are left out."""
-    from envspec.language.json_form import parse_json
+    from envspec.language.json_form import read_form
 
     try:
-        statements = parse_json(source)
+        statements, wrong = read_form(source)
     except DiagnosticError as error:
         return error.diagnostics
     found = of_statements(source, statements, lock, look, today)
-    return tuple(d if d.code < "E03" else d._replace(fix=None) for d in found)
+    return in_order((*wrong, *(d if d.code < "E03" else d._replace(fix=None) for d in found)))
 
 
 def of_statements(

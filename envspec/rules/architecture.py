@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from envspec.wording import either
 from envspec.diagnostics import Diagnostic, Fix, Label
 from envspec.facts import lookup
 from envspec.facts.device_code import (
@@ -97,13 +98,13 @@ def _mend(view: View, gpu: str) -> tuple[str, Fix | None]:
     here = [r for r in pytorch.cuda_builds(view) if torch_runs_on(r, gpu)]
     for_all = [r for r in here if all(torch_runs_on(r, g) for g in gpus)]
     if for_all:
-        names = pytorch.either(r.build for r in for_all)
+        names = either(r.build for r in for_all)
         covers = "covers" if len(for_all) == 1 else "cover"
         what = "all of `gpus`" if len(gpus) > 1 else "it"
         fix = pytorch.rebuilt(view, for_all[0]) if len(for_all) == 1 else None
         return f"take torch {release} in build {names}, which {covers} {what}", fix
     if here:
-        names = pytorch.either(r.build for r in here)
+        names = either(r.build for r in here)
         return (
             f"{names} of torch {release} has code for `{gpu}`, but no build of it covers all of "
             "`gpus`: take a GPU out, or make a spec for each",
@@ -117,7 +118,7 @@ def _mend(view: View, gpu: str) -> tuple[str, Fix | None]:
         if builds:
             return (
                 f"no build of torch {release} covers it; torch {candidate} does, in build "
-                f"{pytorch.either(builds)}",
+                f"{either(builds)}",
                 None,
             )
     return f"no known build of torch covers it: take `{gpu}` out of `gpus`", None

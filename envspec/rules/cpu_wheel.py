@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from envspec.wording import either
 from envspec.diagnostics import Diagnostic, Fix, Label
 from envspec.facts.versions import differs
 from envspec.rules import pytorch
@@ -49,6 +50,6 @@ def _mend(view: View, toolkit: str) -> tuple[str, Fix | None]:
         hint = f"write `torch =={view.torch.public}+{build} from pytorch-{build}`, {keep}"
         return hint, pytorch.rebuilt(view, same[0])
     if known and view.torch:
-        builds = pytorch.either(r.build for r in known)
+        builds = either(r.build for r in known)
         return f"take torch {view.torch.public} in build {builds}, {keep}", None
     return f"take torch from the `pytorch-cu…` index of that CUDA, {keep}", None

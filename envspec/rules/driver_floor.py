@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from envspec.wording import either
 from envspec.diagnostics import Diagnostic, Label
 from envspec.facts import lookup
 from envspec.facts.versions import older
@@ -57,4 +58,4 @@ def _other(view: View) -> str:
     driver = view.spec.accelerator.driver
     floors = [(r.build, lookup.driver_floor(r.cuda or "")) for r in pytorch.cuda_builds(view)]
     builds = [build for build, floor in floors if floor and not older(driver, floor.linux)]
-    return f", or take torch {view.torch.public} in build {pytorch.either(builds)}" * bool(builds)
+    return f", or take torch {view.torch.public} in build {either(builds)}" * bool(builds)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from envspec.wording import either
 from envspec.diagnostics import Diagnostic, Fix, Label
 from envspec.facts import lookup
 from envspec.facts.device_code import Sm, parse_sm
@@ -39,7 +40,7 @@ def _jax(view: View, package: Package, row: JaxPlugin) -> Iterator[Diagnostic]:
     release = lookup.jax_release(jax.public) if jax else None
     if release and row.plugin not in release.plugins:
         title = f"JAX {release.release} has no plugin for CUDA {row.cuda.partition('.')[0]}"
-        named = pytorch.either(f"jax[{plugin}]" for plugin in release.plugins)
+        named = either(f"jax[{plugin}]" for plugin in release.plugins)
         cause = "an extra that a release does not have is left out without an error, and JAX then "
         cause += "runs on the CPU"
         hint = f"take {named}" if named else "take a newer JAX"

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from envspec.wording import either
 from envspec.diagnostics import Diagnostic, Fix, Label
 from envspec.facts import lookup
 from envspec.facts.versions import older
@@ -92,7 +93,7 @@ def _last(view: View, found: str) -> str:
     for series in reversed(lookup.torch_series(view.machine)):
         rows = lookup.torch_builds(series, view.machine)
         if any(r.glibc and not older(found, r.glibc) for r in rows):
-            builds = pytorch.either(r.build for r in rows if r.glibc and not older(found, r.glibc))
+            builds = either(r.build for r in rows if r.glibc and not older(found, r.glibc))
             return f"{series} in build {builds}"
     return "of a release for it"
 

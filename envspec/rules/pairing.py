@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from envspec.wording import either
 from envspec.diagnostics import Diagnostic, Fix, Label
 from envspec.facts import lookup
 from envspec.facts.rows import TorchPairing
@@ -56,7 +57,7 @@ def _release(
     found = lookup.pairings(torch.public, companion.name)
     fitting = tuple(dict.fromkeys(row.version for row in found))
     if fitting:
-        hint = f"torch {torch.public} goes with {companion.name} {pytorch.either(fitting[:3])}"
+        hint = f"torch {torch.public} goes with {companion.name} {either(fitting[:3])}"
     else:
         hint = f"take torch {_asked(rows)}"
     return Diagnostic(

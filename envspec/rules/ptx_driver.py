@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from envspec.wording import ticked
 from envspec.diagnostics import Diagnostic, Label
 from envspec.facts import lookup
 from envspec.facts.device_code import binary_runs_on
@@ -47,7 +48,7 @@ def check(view: View) -> Iterator[Diagnostic]:
             continue
         if pytorch.is_forward_compatible(view):
             return
-        which = pytorch.either(gpus, "and")
+        which = ticked(gpus)
         yield Diagnostic(
             CODE,
             f"{code.name} runs on {which} through PTX alone, and driver {accelerator.driver} is "

@@ -8,7 +8,6 @@ user's own may hold a build of the user's own.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 from envspec.diagnostics import Edit, Fix, Label
 from envspec.facts import lookup
@@ -97,14 +96,6 @@ def labels(view: View, at: Span, text: str, torch: str) -> tuple[Label, ...]:
     """A place, then that of torch; once where only the lock has torch and both are one."""
     other = place(view)
     return (Label(at, text),) if at == other else (Label(at, text), Label(other, torch))
-
-
-def either(words: Iterable[str], conjunction: str = "or") -> str:
-    """``a``, ``a or b``, ``a, b or c``, each in back-ticks."""
-    ticked = [f"`{w}`" for w in words]
-    if len(ticked) < 2:
-        return "".join(ticked)
-    return f"{', '.join(ticked[:-1])} {conjunction} {ticked[-1]}"
 
 
 def replace(view: View, span: Span, old: str, new: str, description: str) -> Fix | None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from envspec.wording import ticked
 from envspec.diagnostics import WARNING, Diagnostic, Label
 from envspec.facts import tables
 from envspec.facts.rows import Extension
@@ -43,7 +44,7 @@ def check(view: View, today: date) -> Iterator[Diagnostic]:
         f"facts that this spec is judged by are due for review, the oldest {oldest.age_days} "
         "days old",
         view.source,
-        (Label(view.home, f"judged by {_listed(names)}"),),
+        (Label(view.home, f"judged by {ticked(names)}"),),
         cause="; ".join(lines),
         hint="install a newer envspec; `envspec facts --stale` lists the rows",
         severity=WARNING,
@@ -75,8 +76,3 @@ def depends_on(view: View) -> frozenset[str]:
 
 def _count(rows: int) -> str:
     return f"{rows} row" if rows == 1 else f"{rows} rows"
-
-
-def _listed(names: list[str]) -> str:
-    ticked = [f"`{name}`" for name in names]
-    return " and ".join(filter(None, (", ".join(ticked[:-1]), ticked[-1])))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from envspec.wording import either, ticked
 from envspec.diagnostics import Diagnostic, Fix, Label
 from envspec.facts import lookup
 from envspec.facts.rows import TorchBuild
@@ -34,13 +35,13 @@ def check(view: View) -> Iterator[Diagnostic]:
         return
     names = [r.build for r in known]
     near = _nearest(build, known)
-    hint = f"did you mean `{near.build}`?" if near else f"take {pytorch.either(names)}"
+    hint = f"did you mean `{near.build}`?" if near else f"take {either(names)}"
     yield Diagnostic(
         CODE,
         f"torch {torch.public} was never published in build `{build}`",
         view.source,
         (Label(torch.span, "no such wheel"),),
-        cause=f"the CUDA builds of torch {torch.public} are {pytorch.either(names, 'and')}",
+        cause=f"the CUDA builds of torch {torch.public} are {ticked(names)}",
         hint=hint,
         fix=_fix(view, near),
     )

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from envspec.wording import either
 from envspec.diagnostics import Diagnostic, Edit, Fix, Label
 from envspec.facts import lookup
 from envspec.facts.versions import version
@@ -134,7 +135,7 @@ def _mend(view: View, first: list[_Evidence]) -> tuple[str, Fix | None]:
         if at and not builds and len(first) == 2:
             fix = Fix(f"take the CUDA {torch.major} plugin", (Edit(at, extra),))
     if builds:
-        named = pytorch.either(builds)
+        named = either(builds)
         choices.append(f"take torch {view.torch.public} in build {named}")
     if other.library in view.stated:
         choices.append("say with `because` on its line why it may stay")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from envspec.wording import listed
 from envspec.diagnostics import ERROR, WARNING, Diagnostic, Label
 from envspec.model import Spec
 from envspec.solve.values import Conflict, Solution
@@ -61,8 +62,3 @@ def home(spec: Spec) -> Span:
     """Where a finding about the accelerator points."""
     span = spec.accelerator.span
     return span if span.end else spec.project.span
-
-
-def listed(words: list[str]) -> str:
-    """`a, b and c`."""
-    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]])) if words else ""

@@ -17,6 +17,8 @@ from user_room import Room
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "x-transformers"
+# A day on which every fact had been looked at; without it the tests would find facts grown old.
+DAY = {"SOURCE_DATE_EPOCH": "1796256000"}
 SLIPS = (("packages {", "packges {"), ("  level   c1", "  levl   c1"))
 
 
@@ -49,7 +51,13 @@ def check(
     done = subprocess.run(
         [sys.executable, "-m", "envspec", "check", *argv],
         cwd=home,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8", **variables},
+        env={
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "PYTHONIOENCODING": "utf-8",
+            **DAY,
+            **variables,
+        },
         input=given.encode("utf-8"),
         capture_output=True,
         timeout=120,
@@ -76,7 +84,14 @@ def in_terminal(home: Path, *argv: str, **variables: str) -> str:
     with subprocess.Popen(
         [sys.executable, "-m", "envspec", "check", *argv],
         cwd=home,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "80", "TERM": "xterm", **variables},
+        env={
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "COLUMNS": "80",
+            "TERM": "xterm",
+            **DAY,
+            **variables,
+        },
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
@@ -209,7 +224,7 @@ def test_standard_input_that_is_no_text(home: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "envspec", "check", "-"],
         cwd=home,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": str(ROOT), **DAY},
         input=b"envspec 1 \xff",
         capture_output=True,
         timeout=60,
@@ -224,7 +239,7 @@ def test_standard_input_that_is_closed(home: Path) -> None:
     done = subprocess.run(
         ["sh", "-c", argv],
         cwd=home,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": str(ROOT), **DAY},
         capture_output=True,
         timeout=60,
         check=False,
@@ -397,3 +412,34 @@ def test_two_cuda_majors_that_only_a_lock_would_hold(room: Room) -> None:
         assert "E0319" in [d["code"] for d in room.findings(verb)]
     room.good("lock")
     room.good("check", "-q")
+
+
+def test_the_json_form_is_checked_like_the_text(home: Path) -> None:
+    converted = subprocess.run(
+        [sys.executable, "-m", "envspec", "convert", "spec.env"],
+        cwd=home, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, check=True,
+    )  # fmt: skip
+    form = json.loads(converted.stdout)
+    form["env"] = {"LD_PRELOAD": "/x.so"}
+    form["pakages"] = {}
+    form["platform"]["python"] = 3.11
+    (home / "form.json").write_text(json.dumps(form, indent=2))
+    done = check(home, "--json-in", "form.json", "--format", "json")
+    assert done.returncode == 1
+    (number,) = json.loads(done.stdout)["diagnostics"]
+    assert (number["code"], number["fix"]["edits"][0]["replacement"]) == ("E0203", '"3.11"')
+    fixed = check(home, "--json-in", "--fix", "form.json")
+    assert fixed.returncode == 1
+    assert json.loads((home / "form.json").read_text())["platform"]["python"] == "3.11"
+    assert "pakages" not in json.loads((home / "form.json").read_text())
+    # A rule's fix writes statements, and is not offered here.
+    found = json.loads(check(home, "--json-in", "form.json", "--format", "json").stdout)
+    assert [(d["code"], d["fix"]) for d in found["diagnostics"]] == [("E0303", None)]
+
+
+def test_facts_that_have_grown_old_are_a_warning(home: Path) -> None:
+    assert codes(home) == []
+    done = check(home, SOURCE_DATE_EPOCH="2000000000")
+    assert done.returncode == 0
+    assert "warning[W0348]" in done.stderr
+    assert check(home, "--strict", SOURCE_DATE_EPOCH="2000000000").returncode == 1

@@ -7,7 +7,7 @@ from language_findings import SPEC, all_of, places, read
 
 from envspec import render
 from envspec.diagnostics import DiagnosticError
-from envspec.language.limits import MAX_BYTES, MAX_STATEMENTS
+from envspec.language.limits import MAX_BYTES, MAX_LINES, MAX_STATEMENTS, MAX_VALUES
 from envspec.language.parse import parse
 from envspec.language.syntax import ASSIGNMENT, MAX_FINDINGS, STRING, WORD, Statement
 from envspec.source import SourceFile
@@ -83,7 +83,7 @@ def test_blocks_keep_order_and_their_span_reaches_the_brace() -> None:
         ('a "b\nc "d\n', ['E0103 1:3 "b', 'E0103 2:3 "d']),
         ('a N="b', ['E0103 1:3 N="b']),
         ('a "b\\"', ['E0103 1:3 "b\\"']),
-        ('a "b\\', ['E0103 1:3 "b']),
+        ('a "b\\', ['E0103 1:3 "b\\']),
         ('a "\\n"', ["E0101 1:4 \\n"]),
         ('a N="x\\t\\"\\q"', ["E0101 1:7 \\t", "E0101 1:11 \\q"]),
         # braces
@@ -192,6 +192,29 @@ def test_number_of_statements() -> None:
         (finding,) = all_of(text)
         assert finding.code == "E0105"
         assert "statements, the limit is 10,000" in finding.title
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("a " * (MAX_VALUES + 1), "values"),
+        ("{" * (MAX_VALUES + 1), "values"),
+        ('"' * 2 * (MAX_VALUES + 1), "values"),
+        ("#\n" * (MAX_LINES + 1), "lines"),
+        ("\n" * MAX_BYTES, "lines"),
+    ],
+)
+def test_number_of_values_and_lines(text: str, what: str) -> None:
+    (finding,) = all_of(text)
+    assert finding.code == "E0105"
+    assert finding.title == f"the spec has more than 50,000 {what}"
+
+
+def test_what_a_string_or_a_comment_holds_is_no_value() -> None:
+    (statement,) = statements('a "' + 'b \\" { ' * 100_000 + '"')
+    assert len(statement.values) == 2
+    assert statements("# " + "b { " * 200_000) == ()
+    assert len(statements("a " * (MAX_VALUES - 1))[0].values) == MAX_VALUES - 1
 
 
 @pytest.mark.parametrize(

@@ -6,17 +6,15 @@ import re
 from pathlib import Path
 
 import pytest
-from language_findings import SPEC, all_of, of_rules, read
+from language_findings import SPEC, all_of, of_rules
 
-from envspec import rules
+from envspec.pipeline.check import of_text
 from envspec.source import SourceFile
 
 RULES = Path(__file__).parents[2] / "docs" / "rules"
 # Codes of a spec alone. These have examples that no page can show, or that are not text of a spec.
 NOT_ON_A_PAGE = {"E0102", "E0105", "E0107", "E0207", "E0208", "W0348"}
-PAGES = [
-    p for p in sorted(RULES.glob("[EW]0[123]*.md")) if p.stem not in NOT_ON_A_PAGE
-]
+PAGES = [p for p in sorted(RULES.glob("[EW]0[123]*.md")) if p.stem not in NOT_ON_A_PAGE]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
@@ -26,7 +24,7 @@ def test_example_shows_its_code(page: Path) -> None:
     assert block is not None
     text = block[1]
     whole = text if text.startswith("envspec") else SPEC + text
-    found = all_of(whole) or rules.check(read(whole), SourceFile("spec.env", whole))
+    found = of_text(SourceFile("spec.env", whole))
     assert page.stem in {d.code for d in found}
 
 
