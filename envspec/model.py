@@ -15,6 +15,10 @@ LEVELS = ("c1", "c3", "c4")
 RUNGS = ("c0", "c1", "c2", "c3", "c4")
 UNSTATED = "unstated"
 NOWHERE = Span(0, 0)
+DEFAULT_INDEX = "pypi"
+"""Alias of the default index; a package without an index is taken from it."""
+TORCH_INDEX = "pytorch-"
+"""Beginning of the aliases of torch's own indexes: `pytorch-cu128` serves build `cu128`."""
 DEFAULT_NEEDS = ("torch", "setuptools", "wheel")
 """What the build of an extension imports where the spec does not say."""
 

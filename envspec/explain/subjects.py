@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from envspec.explain import asked, frameworks, native
@@ -10,13 +9,13 @@ from envspec.explain.values import Explained, UnknownPackageError
 from envspec.facts import lookup
 from envspec.lock.model import Lock
 from envspec.model import Spec
+from envspec.names import normalise
 from envspec.rules.view import View
 from envspec.solve import links
 from envspec.solve.values import Link
 from envspec.source import SourceFile
 
 ACCELERATOR = "accelerator"
-_SEPARATORS = re.compile(r"[-_.]+")
 
 
 class Subjects:
@@ -39,7 +38,7 @@ class Subjects:
 
     def one(self, name: str) -> Explained:
         """One package, by its name in any spelling."""
-        wanted = _SEPARATORS.sub("-", name).lower()
+        wanted = normalise(name)
         if wanted == ACCELERATOR and wanted not in self._known:
             return Explained(ACCELERATOR, "", tuple(self._accelerator()))
         if wanted not in self._known:

@@ -28,8 +28,13 @@ from envspec.facts.rows import (
 )
 from envspec.facts.tables import rows
 from envspec.facts.versions import version, within
+from envspec.names import normalise
 
-_BUILD = re.compile(r"cu(\d{2})(\d)", re.ASCII)
+_CUDA_BUILD = re.compile(r"cu(\d{2})(\d)", re.ASCII)
+_BUILD = re.compile(r"(?:.*[-/])?(cpu|cu\d{2,3})/?", re.ASCII)
+
+COMPANIONS = ("torchvision", "torchaudio", "xformers", "vllm")
+"""Packages of the table of pairings: each release is built for some releases of torch."""
 
 
 # --- drivers and toolkits -----------------------------------------------------------------
@@ -72,8 +77,15 @@ def cuda_number(driver: str) -> str | None:
 
 def cuda_of_build(build: str) -> str | None:
     """``cu128`` is CUDA 12.8; None for ``cpu`` and everything else."""
-    match = _BUILD.fullmatch(build)
+    match = _CUDA_BUILD.fullmatch(build)
     return f"{match[1]}.{match[2]}" if match else None
+
+
+def build_of_index(name: str) -> str:
+    """The build that an index of torch serves, by its alias (``pytorch-cu128``) or its address,
+    which ends in it; ``""`` for any other."""
+    match = _BUILD.fullmatch(name)
+    return match[1] if match else ""
 
 
 def compiler_accepted(toolkit: str, compiler: str, found: str) -> bool | None:
@@ -234,13 +246,13 @@ def tensorflow_release(release: str) -> TensorflowRelease | None:
 
 def extension(name: str) -> Extension | None:
     """What is known about a native extension, by distribution name in any spelling."""
-    wanted = re.sub(r"[-_.]+", "-", name).lower()
+    wanted = normalise(name)
     return next((row for row in rows(Extension) if row.name == wanted), None)
 
 
 def extension_wheels(name: str, release: str | None = None) -> tuple[ExtensionWheel, ...]:
     """Prebuilt wheels of an extension, newest release first; ``()`` where none is known."""
-    wanted = re.sub(r"[-_.]+", "-", name).lower()
+    wanted = normalise(name)
     return tuple(
         row
         for row in rows(ExtensionWheel)

@@ -17,6 +17,7 @@ from envspec.model import (
     SystemPackage,
     Variable,
 )
+from envspec.names import normalise
 from envspec.source import Span
 
 
@@ -94,7 +95,7 @@ def _package(reader: Reader, line: Statement) -> Package | None:
     index, index_span = _take_index(reader, values)
     point = line.keyword.span.end
     if not values:
-        name = shapes.normalise(name)
+        name = normalise(name)
         at = Span(point, point)
         return Package(name, extras, "", index, because, line.span, at, index_span)
     span = Span(values[0].span.start, values[-1].span.end)
@@ -102,7 +103,7 @@ def _package(reader: Reader, line: Statement) -> Package | None:
     if any(v.kind != WORD for v in values) or not shapes.SPECIFIER.fits(specifier):
         _wrong_specifier(reader, values, specifier, form, span)
         specifier = ""
-    name = shapes.normalise(name)
+    name = normalise(name)
     return Package(name, extras, specifier, index, because, line.span, span, index_span)
 
 
@@ -156,7 +157,7 @@ def extensions(reader: Reader, top: Block) -> tuple[Extension, ...]:
     taken = _stated(top)
     for statement, fields in top.each("extension"):
         inside = reader.block(statement, "extension")
-        name = shapes.normalise(fields.text("name"))
+        name = normalise(fields.text("name"))
         if name in taken:
             reader.duplicate(f"package `{name}`", fields.at("name"), taken[name])
             continue
@@ -179,7 +180,7 @@ def extensions(reader: Reader, top: Block) -> tuple[Extension, ...]:
                 fields.text("from"),
                 fields.text("because"),
                 GitSource(git.text("git"), git.text("at"), git.span) if git else None,
-                tuple(map(shapes.normalise, inside.one("needs").texts())),
+                tuple(map(normalise, inside.one("needs").texts())),
                 variables(reader, inside.one("env")),
                 inside.one("module").texts(),
                 statement.span,
@@ -192,7 +193,7 @@ def extensions(reader: Reader, top: Block) -> tuple[Extension, ...]:
 def _stated(top: Block) -> dict[str, Span]:
     """Names of the packages as written, and where."""
     return {
-        shapes.normalise(line.keyword.text.partition("[")[0]): line.span
+        normalise(line.keyword.text.partition("[")[0]): line.span
         for line in _block_of(top, "packages")
         if line.keyword.kind == WORD
     }

@@ -6,10 +6,11 @@ costs as much as parsing twenty specs, and `compile` needs the shapes only.
 
 from __future__ import annotations
 
-from envspec.wording import either
 import re
 from functools import cache
 from typing import NamedTuple
+
+from envspec.wording import either
 
 
 class Shape(NamedTuple):

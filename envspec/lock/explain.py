@@ -19,9 +19,10 @@ from envspec.diagnostics import Diagnostic, DiagnosticError, in_order
 from envspec.facts.lookup import known_names
 from envspec.lock.indexes import PYPI, Indexes, UnreachableError
 from envspec.lock.listed import PROJECT
-from envspec.lock.listing import IndexFile, normalise, projects_of
+from envspec.lock.listing import IndexFile, projects_of
 from envspec.lock.request import PackageRequest, Request
 from envspec.lock.target import fits, machine, python_allowed, satisfying, version_of
+from envspec.names import normalise
 from envspec.source import Span
 from envspec.suggest import closest
 

@@ -16,7 +16,8 @@ from urllib.parse import urlsplit
 
 from envspec.diagnostics import DiagnosticError
 from envspec.lock import pipconfig
-from envspec.lock.listing import IndexFile, local_path, normalise, read_folder
+from envspec.lock.listing import IndexFile, local_path, read_folder
+from envspec.names import normalise
 from envspec.source import SourceFile, Span
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from envspec.lock.listing import normalise
+from envspec.names import normalise
 
 # The name under which the spec's own packages are handed to a resolver.
 PROJECT = "envspec-request"

@@ -20,10 +20,11 @@ from envspec.lock.explain import explain
 from envspec.lock.indexes import PYPI, Indexes, UnreachableError
 from envspec.lock.links import html_page, linked
 from envspec.lock.listed import PROJECT, Listed, read_listed
-from envspec.lock.listing import IndexFile, normalise, safe_name
+from envspec.lock.listing import IndexFile, safe_name
 from envspec.lock.request import Chosen, PackageRequest, Request
 from envspec.lock.target import machine, rank
 from envspec.lock.uvrun import run_uv, uv_version
+from envspec.names import normalise
 
 tomllib = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
 

@@ -12,12 +12,12 @@ from typing import NamedTuple
 from envspec.language import values as shapes
 from envspec.language.statements import MANY, REQUIRED, Form, Param, Word, words_in
 from envspec.language.syntax import ASSIGNMENT, STRING, WORD, Statement, Value
-from envspec.language.values import normalise
 from envspec.lsp import draft, offers
 from envspec.lsp.offers import Offer
 from envspec.lsp.snippets import Snippet, line_snippet, snippets
 from envspec.lsp.tree import Cursor, Tree
 from envspec.model import UNSTATED
+from envspec.names import normalise
 from envspec.rules.view import View
 from envspec.source import Span
 

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 
 from envspec.language.resolve import resolve_all
 from envspec.language.syntax import Statement
-from envspec.language.values import normalise
 from envspec.lsp.tree import Tree
+from envspec.names import normalise
 from envspec.rules.view import View
 from envspec.source import SourceFile
 

@@ -7,8 +7,9 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from envspec.language.syntax import WORD, Statement, Value
-from envspec.language.values import NAME, VARIABLE, Shape, normalise
+from envspec.language.values import NAME, VARIABLE, Shape
 from envspec.lsp.tree import Tree
+from envspec.names import normalise
 from envspec.source import Span
 
 PACKAGE = "package"

@@ -16,6 +16,7 @@ from envspec.facts import lookup
 from envspec.facts import rows as kinds
 from envspec.facts.versions import at_least, within
 from envspec.model import Extension, Package
+from envspec.names import normalise
 from envspec.rules import places
 from envspec.rules.view import View
 from envspec.source import Span
@@ -106,7 +107,7 @@ def add_to_extension(view: View, extension: Extension, line: str) -> Edit | None
 def written_name(view: View, package: Package) -> Span | None:
     """Where the name of a package is written; None for a spec that came in another form."""
     match = _NAME.match(view.source.text, package.span.start)
-    if match is None or re.sub(r"[-_.]+", "-", match[0]).lower() != package.name:
+    if match is None or normalise(match[0]) != package.name:
         return None
     return Span(match.start(), match.end())
 

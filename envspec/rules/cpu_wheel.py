@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from envspec.wording import either
 from envspec.diagnostics import Diagnostic, Fix, Label
 from envspec.facts.versions import differs
 from envspec.rules import pytorch
 from envspec.rules.view import View
+from envspec.wording import either
 
 CODE = "E0310"
 

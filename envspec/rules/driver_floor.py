@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from envspec.wording import either
 from envspec.diagnostics import Diagnostic, Label
 from envspec.facts import lookup
 from envspec.facts.versions import older
 from envspec.rules import pytorch
 from envspec.rules.view import View
+from envspec.wording import either
 
 CODE = "E0311"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from envspec.wording import either
 from envspec.diagnostics import Diagnostic, Fix, Label
 from envspec.facts import lookup
 from envspec.facts.device_code import Sm, parse_sm
@@ -14,6 +13,7 @@ from envspec.model import Package
 from envspec.rules import pytorch
 from envspec.rules.view import View
 from envspec.source import Span
+from envspec.wording import either
 
 CODE = "E0321"
 # The table holds what the plugins of these releases and newer ones ask of cuDNN. Older ones take

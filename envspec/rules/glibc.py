@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from envspec.wording import either
 from envspec.diagnostics import Diagnostic, Fix, Label
 from envspec.facts import lookup
 from envspec.facts.versions import older
 from envspec.rules import pytorch
 from envspec.rules.view import View
 from envspec.source import Span
+from envspec.wording import either
 
 CODE = "E0315"
 

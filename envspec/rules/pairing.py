@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from envspec.wording import either
 from envspec.diagnostics import Diagnostic, Fix, Label
 from envspec.facts import lookup
 from envspec.facts.rows import TorchPairing
@@ -16,6 +15,7 @@ from envspec.facts.versions import older, version
 from envspec.model import Extension, Package
 from envspec.rules import pytorch
 from envspec.rules.view import Settled, View, exact
+from envspec.wording import either
 
 CODE = "E0318"
 _COMPANIONS = ("torchvision", "torchaudio", "xformers", "vllm")

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from envspec.wording import ticked
 from envspec.diagnostics import Diagnostic, Label
 from envspec.facts import lookup
 from envspec.facts.device_code import binary_runs_on
@@ -19,6 +18,7 @@ from envspec.model import Extension
 from envspec.rules import pytorch
 from envspec.rules.view import View
 from envspec.source import Span
+from envspec.wording import ticked
 
 CODE = "E0312"
 _SEPARATOR = re.compile(r"[;,\s]+")

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from envspec.wording import ticked
 from envspec.diagnostics import WARNING, Diagnostic, Label
 from envspec.facts import tables
 from envspec.facts.rows import Extension
 from envspec.rules.view import View
+from envspec.wording import ticked
 
 if TYPE_CHECKING:
     from datetime import date

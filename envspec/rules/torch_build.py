@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from envspec.wording import either, ticked
 from envspec.diagnostics import Diagnostic, Fix, Label
 from envspec.facts import lookup
 from envspec.facts.rows import TorchBuild
 from envspec.facts.versions import version
 from envspec.rules import pytorch
 from envspec.rules.view import View
+from envspec.wording import either, ticked
 
 CODE = "E0316"
 # Published beside the documented builds of several releases, so that no list of it is complete.

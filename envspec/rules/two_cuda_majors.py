@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from envspec.wording import either
 from envspec.diagnostics import Diagnostic, Edit, Fix, Label
 from envspec.facts import lookup
 from envspec.facts.versions import version
@@ -18,6 +17,7 @@ from envspec.model import Package
 from envspec.rules import pytorch
 from envspec.rules.view import View
 from envspec.source import Span
+from envspec.wording import either
 
 CODE = "E0319"
 _BY_NAME = re.compile(

@@ -17,9 +17,7 @@ from envspec.facts.rows import TorchBuild
 from envspec.model import Extension, Package, Spec
 from envspec.source import SourceFile, Span
 
-_EXACT = re.compile(r"={2,3}\s*v?([0-9][^,*]*)", re.ASCII)
 _BUILD = re.compile(r"(?:.*[-/])?(cpu|cu\d{2,3})/?", re.ASCII)
-_MACHINES = {"linux/amd64": "x86_64", "linux/arm64": "aarch64"}
 
 
 class Settled(NamedTuple):
@@ -55,7 +53,7 @@ class View:
     @property
     def machine(self) -> str:
         """The processor as wheel tags name it: ``x86_64`` or ``aarch64``."""
-        return _MACHINES.get(self.spec.platform.os_arch, "")
+        return MACHINES.get(self.spec.platform.os_arch, "")
 
     @property
     def cuda(self) -> bool:
@@ -65,8 +63,7 @@ class View:
     @property
     def home(self) -> Span:
         """Where a finding about the whole spec points: the accelerator, else the project."""
-        accelerator = self.spec.accelerator
-        return accelerator.span if accelerator.span.end else self.spec.project.span
+        return stated.home(self.spec)
 
     @cached_property
     def stated(self) -> dict[str, Package | Extension]:
@@ -79,7 +76,7 @@ class View:
         """Every version that is known exactly, by name: the spec's own pins, then the lock."""
         found: dict[str, Settled] = {}
         for package in self.stated.values():
-            version = exact(package.specifier)
+            version = stated.exact(package.specifier)
             if version:
                 found[package.name] = Settled(package.name, version, package.span, stated=True)
         for name, version in self.locked.items():
@@ -138,9 +135,3 @@ class View:
     def toolkit(self) -> str:
         """The CUDA release of the environment: as stated, else that of torch."""
         return self.spec.accelerator.toolkit or self.torch_cuda
-
-
-def exact(specifier: str) -> str:
-    """The one version that a specifier allows, ``""`` where it allows several."""
-    match = _EXACT.fullmatch(specifier)
-    return match[1].strip() if match else ""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from envspec.wording import listed
 from envspec.diagnostics import ERROR, WARNING, Diagnostic, Label
 from envspec.model import Spec
 from envspec.solve.values import Conflict, Solution
 from envspec.source import SourceFile, Span
+from envspec.wording import listed
 
 OPEN, CONFLICT = "W0350", "E0353"
 

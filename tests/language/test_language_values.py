@@ -10,7 +10,8 @@ from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from envspec.language import values as shapes
-from envspec.language.values import Shape, normalise, seconds
+from envspec.language.values import Shape, seconds
+from envspec.names import normalise
 
 VERSIONS = (
     "1", "0", "01", "1.0", "1.2.3.4.5.6", "2024.1", "1!2", "1!2.0.post1", "v1.0", "V1", "1.0a",

@@ -12,8 +12,9 @@ from envspec import model
 from envspec.language import values as shapes
 from envspec.language.limits import FORBIDDEN
 from envspec.language.statements import CLAIMS
-from envspec.language.values import Shape, normalise, seconds
+from envspec.language.values import Shape, seconds
 from envspec.model import NOWHERE
+from envspec.names import normalise
 from envspec.source import Span
 
 _T = TypeVar("_T")
