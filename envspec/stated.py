@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from envspec.facts import lookup
+from envspec.facts import builds
 from envspec.model import DEFAULT_INDEX, Extension, Package, Spec
 from envspec.source import Span
 
@@ -41,7 +41,7 @@ def build_of_index(spec: Spec, alias: str) -> str:
     """The build of torch (``cu128``) that an index serves, by its alias or the address that the
     spec gives it; ``""`` where neither tells."""
     url = next((i.url for i in spec.indexes if i.name == alias), "")
-    return lookup.build_of_index(alias) or lookup.build_of_index(url)
+    return builds.build_of_index(alias) or builds.build_of_index(url)
 
 
 def environment(spec: Spec, extension: Extension) -> dict[str, str]:

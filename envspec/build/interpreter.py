@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from envspec.machines import MACHINES
 from envspec.reporter import Reporter
 
 _ANSWER_SECONDS = 10
@@ -19,7 +20,6 @@ _QUESTION = (
     "import json, sys, sysconfig; print(json.dumps([list(sys.version_info[:3]), "
     "sys.base_prefix, sysconfig.get_platform(), sys.implementation.name, sys._base_executable]))"
 )
-_MACHINES = {"amd64": "x86_64", "arm64": "aarch64"}
 
 
 class Interpreter(NamedTuple):
@@ -80,7 +80,7 @@ def _ask(program: Path, python: str, platform: str) -> Interpreter | None:
         version, home, built_for, implementation, itself = json.loads(asked.stdout)
     except (OSError, ValueError, subprocess.SubprocessError):
         return None
-    machine = _MACHINES.get(platform.partition("/")[2], "")
+    machine = MACHINES.get(platform, "")
     fits = [f"{version[0]}.{version[1]}", implementation] == [python, "cpython"]
     if not fits or not built_for.endswith(machine):
         return None

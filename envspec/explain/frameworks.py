@@ -12,8 +12,6 @@ from envspec.rules.view import View
 from envspec.solve import fitting, links
 from envspec.solve.values import Link
 
-COMPANIONS = ("torchvision", "torchaudio", "xformers", "vllm")
-
 
 def torch(view: View) -> Iterator[Link]:
     """Build, CUDA, driver, GPUs, Python, glibc, ABI and the libraries it brings."""

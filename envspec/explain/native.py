@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from envspec import toolchain
 from envspec.explain.asked import SPEC
 from envspec.explain.frameworks import abi
 from envspec.facts import lookup
@@ -12,7 +13,7 @@ from envspec.facts.rows import Extension as Facts
 from envspec.model import Extension
 from envspec.rules.view import View
 from envspec.solve import fitting, links
-from envspec.solve.natives import host_compiler, native_facts
+from envspec.solve.natives import native_facts
 from envspec.solve.values import Link
 
 
@@ -40,7 +41,7 @@ def _built(view: View, extension: Extension, version: str, facts: Facts | None) 
     row, torch = view.torch_build, view.torch
     if row is not None and torch is not None:
         yield abi(row, f"torch {torch.public}")
-    yield from _toolchain(view)
+    yield from _toolchain(view, extension)
     if facts is not None:
         yield from _flags(view, extension, facts)
     yield _memory(view, extension.name, facts)
@@ -68,24 +69,21 @@ def _wheel(view: View, name: str, version: str) -> Iterator[Link]:
         yield links.unknown(f"no prebuilt wheel of {name} {public}".rstrip() + " is known")
 
 
-def _toolchain(view: View) -> Iterator[Link]:
-    platform = view.spec.platform
-    image = platform.devel or platform.base
-    nvcc = fitting.nvcc_of(image)
-    if not nvcc:
+def _toolchain(view: View, extension: Extension) -> Iterator[Link]:
+    image = toolchain.build_image(view.spec)[0]
+    nvcc = toolchain.nvcc(view.spec)
+    if nvcc is None:
         yield links.unknown(f"which nvcc `{image}` has is not known")
         return
-    cuda = view.torch_cuda
+    cuda, said = view.torch_cuda, f"nvcc is {nvcc.release} ({nvcc.said})"
     if cuda:
-        same = fitting.starts(cuda, nvcc.partition(".")[0])
-        says = "the major of torch's" if same else "another major than torch's"
-        yield Link(f"nvcc is of CUDA {nvcc}, {says} {cuda}", SPEC)
-    else:
-        yield Link(f"nvcc is of CUDA {nvcc}", SPEC)
-    compiler = host_compiler(view.spec, image)
-    if compiler:
-        yield links.compiler(nvcc, compiler, image)
-    else:
+        same = fitting.starts(cuda, nvcc.release.partition(".")[0])
+        said += f", {'the major of' if same else 'another major than'} torch's {cuda}"
+    yield Link(said, SPEC)
+    compilers = toolchain.host_compilers(view.spec, extension)
+    for compiler in compilers:
+        yield links.compiler(nvcc.release, compiler)
+    if not compilers:
         yield links.unknown(f"which gcc `{image}` has is not known")
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from envspec.explain import asked, frameworks, native
 from envspec.explain.values import Explained, UnknownPackageError
 from envspec.facts import lookup
+from envspec.facts.builds import COMPANIONS
 from envspec.lock.model import Lock
 from envspec.model import Spec
 from envspec.names import normalise
@@ -14,6 +15,7 @@ from envspec.rules.view import View
 from envspec.solve import links
 from envspec.solve.values import Link
 from envspec.source import SourceFile
+from envspec.stated import from_default_index
 
 ACCELERATOR = "accelerator"
 
@@ -79,13 +81,13 @@ class Subjects:
     def _facts(self, name: str, version: str) -> Iterator[Link]:
         view = self._view
         other, stated = lookup.namesake(name), view.stated.get(name)
-        if other is not None and (stated is None or stated.index in {"", "pypi"}):
+        if other is not None and (stated is None or from_default_index(stated)):
             yield links.fact(
                 f"on the default index `{name}` is {other.what}, not {other.meant}", other
             )
         if name == "torch":
             yield from frameworks.torch(view)
-        elif name in frameworks.COMPANIONS:
+        elif name in COMPANIONS:
             yield from frameworks.companion(view, name, version)
         elif name == "jax":
             yield from frameworks.jax(view)

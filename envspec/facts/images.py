@@ -1,6 +1,7 @@
 """What the name of an image tells: tags of ``nvidia/cuda``, and compilers inside. Pure.
 
-A tag is read word by word. What a name does not tell is None, never a guess.
+A tag is read word by word. What a name does not tell is None, never a guess: an image of somebody's
+registry may hold anything, unless its path is that of an official one.
 """
 
 from __future__ import annotations
@@ -12,13 +13,50 @@ from envspec.facts.rows import CudaImageRule, Distribution, ToolkitDriver
 from envspec.facts.tables import rows
 from envspec.facts.versions import version, within
 
-_REPOSITORIES = ("nvidia/cuda", "nvcr.io/nvidia/cuda")
+_CUDA, _CUDA_REGISTRIES = "nvidia/cuda", {"", "nvcr.io"}
+_PYTORCH = "pytorch/pytorch"
 _NUMBER = re.compile(r"\d+(?:\.\d+){1,2}", re.ASCII)
 _CUDNN = re.compile(r"cudnn\d*", re.ASCII)
 _DISTRO = re.compile(
     r"(?:ubuntu|ubi|rockylinux|oraclelinux|centos|opensuse|amzn|cm)\d+(?:\.\d+)?", re.ASCII
 )
 _FIRST_MAJOR = 11
+
+
+class Image(NamedTuple):
+    """The parts of an image's name; ``registry`` is empty for the default one."""
+
+    registry: str
+    repository: str
+    tag: str
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words of the tag."""
+        return tuple(self.tag.split("-"))
+
+    @property
+    def official(self) -> str:
+        """The name of an official image (``debian``), also of a mirror's copy of one; else
+        ``""``."""
+        name = self.repository.removeprefix("library/")
+        copied = self.repository != name
+        return name if "/" not in name and (copied or not self.registry) else ""
+
+    def comes_from(self, repository: str) -> bool:
+        """Whether this is a repository of the default registry, or a mirror's copy of it."""
+        return self.repository == repository or self.repository.endswith(f"/{repository}")
+
+
+def parts(image: str) -> Image:
+    """Read a name; its digest is left out."""
+    path, _, last = image.partition("@")[0].rpartition("/")
+    last, _, tag = last.partition(":")
+    repository = f"{path}/{last}" if path else last
+    first, _, rest = repository.partition("/")
+    if not rest or not ("." in first or ":" in first or first == "localhost"):
+        return Image("", repository, tag)
+    return Image("" if first == "docker.io" else first, rest, tag)
 
 
 class CudaTag(NamedTuple):
@@ -39,14 +77,15 @@ class CudaTag(NamedTuple):
 
 def cuda_tag(image: str) -> str | None:
     """The tag of an ``nvidia/cuda`` image, ``""`` where it has none; None for other images."""
-    repository, _, tag = _split(image)
-    return tag if repository in _REPOSITORIES else None
+    read = parts(image)
+    named_so = read.repository == _CUDA and read.registry in _CUDA_REGISTRIES
+    return read.tag if named_so else None
 
 
 def read_cuda_tag(tag: str) -> CudaTag:
     """The parts of a tag, whatever their order."""
     flavours = {row.value for row in rows(CudaImageRule) if row.kind == "flavour"}
-    parts = dict.fromkeys(("number", "cudnn", "flavour", "distro"), "")
+    found = dict.fromkeys(("number", "cudnn", "flavour", "distro"), "")
     unknown = []
     for word in filter(None, tag.split("-")):
         if _NUMBER.fullmatch(word):
@@ -57,11 +96,11 @@ def read_cuda_tag(tag: str) -> CudaTag:
             kind = "flavour"
         else:
             kind = "distro" if _DISTRO.fullmatch(word) else ""
-        if kind and not parts[kind]:
-            parts[kind] = word
+        if kind and not found[kind]:
+            found[kind] = word
         else:
             unknown.append(word)
-    return CudaTag(**parts, unknown=tuple(unknown))
+    return CudaTag(**found, unknown=tuple(unknown))
 
 
 def cuda_flavour(image: str) -> str:
@@ -128,37 +167,75 @@ def distro_range(distro: str) -> str:
 
 def has_nvcc(image: str) -> bool | None:
     """Whether an image brings NVIDIA's compiler; None where its name does not tell."""
-    flavour = cuda_flavour(image)
-    if flavour:
-        return flavour == "devel"
-    return False if _is_plain(image) else None
+    read = parts(image)
+    if read.comes_from(_CUDA):
+        return _flavoured(read, without=("base", "runtime"))
+    if read.comes_from("nvidia/pytorch"):
+        return True
+    if read.comes_from(_PYTORCH):
+        return _flavoured(read, without=("runtime",))
+    return False if _is_plain(read) else None
+
+
+def _flavoured(image: Image, *, without: tuple[str, ...]) -> bool | None:
+    if "devel" in image.words:
+        return True
+    return False if any(word in image.words for word in without) else None
+
+
+def nvcc_release(image: str) -> str:
+    """The release of the nvcc inside, as its tag has it (``12.8.1``, ``12.4``); ``""`` where
+    there is none, or its name does not tell."""
+    read = parts(image)
+    if not has_nvcc(image):
+        return ""
+    if read.comes_from(_CUDA):
+        return read.words[0] if _NUMBER.fullmatch(read.words[0]) else ""
+    found = (word[4:] for word in read.words if word.startswith("cuda"))
+    named = read.comes_from(_PYTORCH)
+    return next((number for number in found if named and _NUMBER.fullmatch(number)), "")
 
 
 def has_cc(image: str) -> bool | None:
     """Whether an image brings a C compiler; None where its name does not tell."""
-    flavour = cuda_flavour(image)
-    if flavour:
-        return flavour == "devel"
-    repository, _, tag = _split(image)
-    if repository == "python":
-        return not any(word.startswith(("slim", "alpine")) for word in tag.split("-"))
-    if repository in {"gcc", "buildpack-deps"}:
+    nvcc, read = has_nvcc(image), parts(image)
+    if nvcc or read.official in {"gcc", "buildpack-deps"}:
         return True
-    return False if _is_plain(image) else None
+    if read.official == "python":
+        return not any(word.startswith(("slim", "alpine")) for word in read.words)
+    return False if _is_plain(read) or cuda_flavour(image) else None
 
 
-def _is_plain(image: str) -> bool:
+def has_default_cc(image: str) -> bool:
+    """Whether it is certain that an image has the compiler of its distribution under its plain
+    name; the ``gcc`` images have one of their own."""
+    return has_cc(image) is True and parts(image).official != "gcc"
+
+
+def _is_plain(image: Image) -> bool:
     """An official image of a Linux release, or of Python on one."""
-    repository = _split(image)[0]
-    return repository == "python" or any(repository in r.images for r in rows(Distribution))
+    name = image.official
+    return name == "python" or (bool(name) and any(name in r.images for r in rows(Distribution)))
 
 
-def _split(image: str) -> tuple[str, str, str]:
-    name = image.partition("@")[0]
-    path, slash, last = name.rpartition("/")
-    last, colon, tag = last.partition(":")
-    repository = f"{path}{slash}{last}".removeprefix("docker.io/").removeprefix("library/")
-    return repository, colon, tag
+def newest_devel(cuda: str, distribution: str = "ubuntu22.04") -> str:
+    """The newest `nvidia/cuda` image with the compiler of a CUDA release; ``""`` for none."""
+    asked = version(cuda)
+    if asked is None or len(asked) < 2:
+        return ""
+    levels = patch_levels(".".join(map(str, asked[:2])))
+    if not levels or not distro_fits(levels[-1], distribution):
+        return ""
+    return f"{_CUDA}:{levels[-1]}-devel-{distribution}"
+
+
+def devel_of(image: str, cuda: str) -> str:
+    """The same `nvidia/cuda` image with the compiler of another CUDA release; ``""`` where none
+    is known."""
+    read = parts(image)
+    if read[:2] != ("", _CUDA) or len(read.words) != 3 or read.words[1] != "devel":
+        return ""
+    return newest_devel(cuda, read.words[2])
 
 
 def _key(number: str) -> tuple[int, ...]:

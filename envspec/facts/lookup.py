@@ -6,7 +6,6 @@ nothing, so its answer is ``None`` too.
 
 from __future__ import annotations
 
-import re
 from functools import cache
 
 from envspec.facts.rows import (
@@ -29,13 +28,6 @@ from envspec.facts.rows import (
 from envspec.facts.tables import rows
 from envspec.facts.versions import version, within
 from envspec.names import normalise
-
-_CUDA_BUILD = re.compile(r"cu(\d{2})(\d)", re.ASCII)
-_BUILD = re.compile(r"(?:.*[-/])?(cpu|cu\d{2,3})/?", re.ASCII)
-
-COMPANIONS = ("torchvision", "torchaudio", "xformers", "vllm")
-"""Packages of the table of pairings: each release is built for some releases of torch."""
-
 
 # --- drivers and toolkits -----------------------------------------------------------------
 
@@ -73,19 +65,6 @@ def cuda_number(driver: str) -> str | None:
     if parts is None:
         return None
     return next((r.cuda for r in rows(DriverBranch) if r.branch == str(parts[0])), None)
-
-
-def cuda_of_build(build: str) -> str | None:
-    """``cu128`` is CUDA 12.8; None for ``cpu`` and everything else."""
-    match = _CUDA_BUILD.fullmatch(build)
-    return f"{match[1]}.{match[2]}" if match else None
-
-
-def build_of_index(name: str) -> str:
-    """The build that an index of torch serves, by its alias (``pytorch-cu128``) or its address,
-    which ends in it; ``""`` for any other."""
-    match = _BUILD.fullmatch(name)
-    return match[1] if match else ""
 
 
 def compiler_accepted(toolkit: str, compiler: str, found: str) -> bool | None:

@@ -22,7 +22,7 @@ from envspec.language.syntax import ASSIGNMENT, MAX_FINDINGS, STRING, WORD, Stat
 from envspec.source import SourceFile, Span
 
 NUMBERS = (shapes.COUNT, shapes.PROCESSES, shapes.PORT, shapes.STATUS)
-"""Shapes whose values are numbers in JSON. Others are strings: a number loses the zero of `3.10`."""
+"""Shapes whose values are numbers in JSON. Others are strings: `3.10` is not the number 3.1."""
 
 
 def parse_json(source: SourceFile) -> tuple[Statement, ...]:

@@ -6,14 +6,13 @@ from collections.abc import Iterable, Mapping
 
 from envspec.diagnostics import Label
 from envspec.language.reader import Reader
-from envspec.model import ArchiveSource, Spec
+from envspec.model import DEFAULT_INDEX, TORCH_INDEX, ArchiveSource, Spec
 from envspec.source import Span
 from envspec.suggest import closest
 
 # Aliases that the clients themselves can find: pip and uv know their default index, and uv
 # knows where the builds of torch for each backend are.
-WELL_KNOWN = ("pypi",)
-WELL_KNOWN_PREFIX = "pytorch-"
+WELL_KNOWN = (DEFAULT_INDEX,)
 
 
 def check_references(reader: Reader, spec: Spec) -> None:
@@ -72,4 +71,4 @@ def _declared(
 
 def well_known(name: str) -> bool:
     """True for the aliases that need no `index` statement."""
-    return name in WELL_KNOWN or name.startswith(WELL_KNOWN_PREFIX)
+    return name in WELL_KNOWN or name.startswith(TORCH_INDEX)

@@ -16,10 +16,11 @@ from envspec.lock.indexes import PYPI, Indexes, UnreachableError
 from envspec.lock.model import Artefact, LockedPackage
 from envspec.lock.piptools import resolve_piptools
 from envspec.lock.request import Chosen, PackageRequest, Request, Resolution
-from envspec.lock.target import MACHINES, best
+from envspec.lock.target import best
 from envspec.lock.transfer import Desk
 from envspec.lock.uv import resolve_uv
 from envspec.lock.uvrun import uv_version
+from envspec.machines import MACHINES
 from envspec.reporter import Reporter
 
 __all__ = ["PackageRequest", "Request", "Resolution", "installer", "resolve"]

@@ -17,8 +17,7 @@ from packaging.version import InvalidVersion, Version
 
 from envspec.lock.listing import IndexFile
 from envspec.lock.request import Request
-
-MACHINES = {"linux/amd64": "x86_64", "linux/arm64": "aarch64"}
+from envspec.machines import MACHINES
 
 # PEP 600: the older names of three glibc versions.
 _LEGACY = {17: "manylinux2014", 12: "manylinux2010", 5: "manylinux1"}

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from envspec.facts import lookup
+from envspec.facts.builds import cuda_of_build
 from envspec.facts.rows import (
     Arch,
     HostCompiler,
@@ -291,7 +292,7 @@ def index(alias: str, view: View) -> Lines:
         return [f"- Declared in this spec: {code(declared.url)}"]
     if alias == "pypi":
         return ["- The default index of pip and uv"]
-    cuda = lookup.cuda_of_build(alias.removeprefix("pytorch-"))
+    cuda = cuda_of_build(alias.removeprefix("pytorch-"))
     if cuda:
         return [f"- Builds of torch for CUDA {cuda}; known to uv", *_drivers(cuda)]
     if alias == "pytorch-cpu":

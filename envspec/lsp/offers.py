@@ -10,6 +10,7 @@ from functools import cache
 from typing import NamedTuple
 
 from envspec.facts import lookup
+from envspec.facts.builds import cuda_of_build
 from envspec.facts.rows import (
     Arch,
     Distribution,
@@ -214,7 +215,7 @@ def well_known(but: Iterable[str] = ()) -> Iterator[Offer]:
     builds = {r.build for r in rows(TorchBuild)} - {CPU}
     known = {"pypi": "the default index", f"{_TEXT_INDEX}{CPU}": "torch for CPU"}
     for build in sorted(builds, key=lambda b: (len(b), b), reverse=True):
-        known[f"{_TEXT_INDEX}{build}"] = f"torch for CUDA {lookup.cuda_of_build(build)}"
+        known[f"{_TEXT_INDEX}{build}"] = f"torch for CUDA {cuda_of_build(build)}"
     for name, detail in known.items():
         if name not in but:
             yield Offer(name, detail, kind="reference")

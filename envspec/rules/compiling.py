@@ -20,6 +20,7 @@ from envspec.names import normalise
 from envspec.rules import places
 from envspec.rules.view import View
 from envspec.source import Span
+from envspec.stated import environment
 
 ARCH_LIST = "TORCH_CUDA_ARCH_LIST"
 """What a build has to import where the spec does not say."""
@@ -64,7 +65,7 @@ def facts(view: View, name: str) -> kinds.Extension | None:
 
 
 def _wants_cuda(view: View, extension: Extension, row: kinds.Extension) -> bool:
-    values = environment(view, extension)
+    values = environment(view.spec, extension)
     if any(values.get(name) == value for name, value in settings(row.skip)):
         return False
     if row.asked_by is None:
@@ -74,12 +75,6 @@ def _wants_cuda(view: View, extension: Extension, row: kinds.Extension) -> bool:
         and any(name == a or (a[-1] == "_" and name.startswith(a)) for a in row.asked_by)
         for name, value in values.items()
     )
-
-
-def environment(view: View, extension: Extension) -> dict[str, str]:
-    """Variables of a build: those of the spec, and over them those of the extension."""
-    both = (*view.spec.environment, *extension.environment)
-    return {variable.name: variable.value for variable in both}
 
 
 def settings(written: tuple[str, ...] | None) -> tuple[tuple[str, str], ...]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from envspec.diagnostics import Diagnostic, Fix, Label
 from envspec.facts.versions import differs
+from envspec.model import TORCH_INDEX
 from envspec.rules import pytorch
 from envspec.rules.view import View
 from envspec.wording import either
@@ -47,7 +48,7 @@ def _mend(view: View, toolkit: str) -> tuple[str, Fix | None]:
     same = [r for r in known if toolkit and not differs(toolkit, r.cuda or "")]
     if len(same) == 1 and view.torch:
         build = same[0].build
-        hint = f"write `torch =={view.torch.public}+{build} from pytorch-{build}`, {keep}"
+        hint = f"write `torch =={view.torch.public}+{build} from {TORCH_INDEX}{build}`, {keep}"
         return hint, pytorch.rebuilt(view, same[0])
     if known and view.torch:
         builds = either(r.build for r in known)

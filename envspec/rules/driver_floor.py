@@ -13,6 +13,7 @@ from envspec.facts import lookup
 from envspec.facts.versions import older
 from envspec.rules import pytorch
 from envspec.rules.view import View
+from envspec.stated import forward_compatible
 from envspec.wording import either
 
 CODE = "E0311"
@@ -27,7 +28,7 @@ def check(view: View) -> Iterator[Diagnostic]:
     floor = lookup.driver_floor(cuda)
     if floor is None or not older(accelerator.driver, floor.linux):
         return
-    if pytorch.is_forward_compatible(view):
+    if forward_compatible(view.spec):
         return
     if view.torch_cuda:
         who, at, label = pytorch.shown(view), pytorch.place(view), f"built for CUDA {cuda}"

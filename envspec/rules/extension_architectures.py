@@ -8,6 +8,7 @@ from envspec.diagnostics import Diagnostic, Label
 from envspec.rules import compiling
 from envspec.rules.compiling import ARCH_LIST, Build
 from envspec.rules.view import View
+from envspec.stated import environment
 
 CODE = "E0331"
 
@@ -37,7 +38,7 @@ def without_a_list(view: View) -> Iterator[Build]:
     if view.spec.accelerator.gpus:
         return
     for build in compiling.builds(view):
-        values = compiling.environment(view, build.extension)
+        values = environment(view.spec, build.extension)
         named = {build.facts.arch_variable or ARCH_LIST, ARCH_LIST}
         if not any(values.get(name, "").strip() for name in named):
             yield build

@@ -13,6 +13,7 @@ from envspec.model import Extension
 from envspec.rules import compiling
 from envspec.rules.view import View
 from envspec.source import Span
+from envspec.stated import environment
 
 CODE = "E0332"
 
@@ -29,7 +30,7 @@ _WHY = {
 def check(view: View) -> Iterator[Diagnostic]:
     """One finding an extension."""
     for extension, facts in compiling.builds(view):
-        values = compiling.environment(view, extension)
+        values = environment(view.spec, extension)
         wanted = compiling.settings(facts.force)
         missing = tuple((name, value) for name, value in wanted if values.get(name) != value)
         instead = compiling.settings(facts.force_instead)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from envspec import toolchain
 from envspec.diagnostics import Diagnostic, Label
 from envspec.facts import lookup
 from envspec.facts import rows as kinds
 from envspec.model import Extension
-from envspec.rules import compiling, toolchain
+from envspec.rules import compiling
 from envspec.rules.view import View
 from envspec.source import Span
 
@@ -76,7 +77,7 @@ def _cuda(view: View, asking: _Asking) -> Iterator[Diagnostic]:
     least = asking.row.cuda_min
     if not least or not asking.compiled:
         return
-    nvcc = toolchain.nvcc(view)
+    nvcc = toolchain.nvcc(view.spec)
     if nvcc is not None and compiling.older(nvcc.release, least):
         yield _finding(
             view, asking,

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from envspec import toolchain
 from envspec.diagnostics import Diagnostic, Label
-from envspec.rules import compiling, toolchain
+from envspec.facts import images
+from envspec.rules import compiling
 from envspec.rules.view import View
 
 CODE = "E0330"
@@ -13,11 +15,11 @@ CODE = "E0330"
 
 def check(view: View) -> Iterator[Diagnostic]:
     """One finding an extension."""
-    name, span = toolchain.image(view)
+    name, span = toolchain.build_image(view.spec)
     for extension, _ in compiling.builds(view):
-        if toolchain.has_nvcc(view, extension) is not False:
+        if toolchain.has_nvcc(view.spec, extension) is not False:
             continue
-        image = toolchain.newest_image(view.toolkit) or "nvidia/cuda:X.Y.Z-devel-ubuntu22.04"
+        image = images.newest_devel(view.toolkit) or "nvidia/cuda:X.Y.Z-devel-ubuntu22.04"
         yield Diagnostic(
             CODE,
             f"extension `{extension.name}` compiles CUDA code, and its image has no nvcc",

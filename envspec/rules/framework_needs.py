@@ -13,6 +13,7 @@ from envspec.model import Package
 from envspec.rules import pytorch
 from envspec.rules.view import View
 from envspec.source import Span
+from envspec.stated import forward_compatible
 from envspec.wording import either
 
 CODE = "E0321"
@@ -109,7 +110,7 @@ def _tensorflow(view: View, package: Package) -> Iterator[Diagnostic]:
 
 def _driver(view: View, package: Package, who: str, floor: str) -> Iterator[Diagnostic]:
     accelerator = view.spec.accelerator
-    if not older(accelerator.driver, floor) or pytorch.is_forward_compatible(view):
+    if not older(accelerator.driver, floor) or forward_compatible(view.spec):
         return
     stated = f">={accelerator.driver}"
     fix = pytorch.replace(

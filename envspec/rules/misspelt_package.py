@@ -13,6 +13,7 @@ from envspec.diagnostics import WARNING, Diagnostic, Fix, Label
 from envspec.facts.lookup import known_names
 from envspec.rules.view import View
 from envspec.source import Span
+from envspec.stated import from_default_index
 from envspec.suggest import distance
 
 CODE = "W0354"
@@ -22,7 +23,7 @@ _SHORTEST = 5
 def check(view: View) -> Iterator[Diagnostic]:
     """One finding a name; names of an index of the user's own are their own affair."""
     for name, stated in view.stated.items():
-        if name in view.locked or stated.index not in {"", "pypi"}:
+        if name in view.locked or not from_default_index(stated):
             continue
         near = _near(name)
         if near:

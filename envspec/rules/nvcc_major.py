@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from envspec import toolchain
 from envspec.diagnostics import ERROR, WARNING, Diagnostic, Fix, Label
-from envspec.rules import compiling, places, toolchain
-from envspec.rules.toolchain import Nvcc
+from envspec.facts import images
+from envspec.rules import compiling, places
 from envspec.rules.view import View
+from envspec.toolchain import Nvcc
 
 CODE = "E0338"
 
@@ -19,7 +21,7 @@ def check(view: View) -> Iterator[Diagnostic]:
 
 def compared(view: View, code: str) -> Iterator[Diagnostic]:
     """What nvcc's release gives: E0338 where the build stops, W0391 where torch warns."""
-    nvcc, torch, ours = toolchain.nvcc(view), view.torch, view.torch_cuda
+    nvcc, torch, ours = toolchain.nvcc(view.spec), view.torch, view.torch_cuda
     built = list(compiling.builds(view))
     if nvcc is None or torch is None or not ours or nvcc.release == ours or not built:
         return
@@ -36,8 +38,8 @@ def compared(view: View, code: str) -> Iterator[Diagnostic]:
             "the major is the same, so torch warns and goes on; what the newer toolkit added may "
             "be missing when it runs"
         )
-    same = toolchain.image_for(nvcc.image, ours)
-    image = same or toolchain.newest_image(ours)
+    same = images.devel_of(nvcc.image, ours)
+    image = same or images.newest_devel(ours)
     labels = [Label(nvcc.span, f"nvcc {nvcc.release}")]
     if torch.span != nvcc.span:
         labels.append(Label(torch.span, f"torch {torch.version}, CUDA {ours}"))

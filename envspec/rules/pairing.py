@@ -10,15 +10,16 @@ from collections.abc import Iterator
 
 from envspec.diagnostics import Diagnostic, Fix, Label
 from envspec.facts import lookup
+from envspec.facts.builds import COMPANIONS, cuda_of_build
 from envspec.facts.rows import TorchPairing
 from envspec.facts.versions import older, version
-from envspec.model import Extension, Package
+from envspec.model import TORCH_INDEX, Extension, Package
 from envspec.rules import pytorch
-from envspec.rules.view import Settled, View, exact
+from envspec.rules.view import Settled, View
+from envspec.stated import build_of_index, exact, from_default_index
 from envspec.wording import either
 
 CODE = "E0318"
-_COMPANIONS = ("torchvision", "torchaudio", "xformers", "vllm")
 _FOLLOWERS = ("torchvision", "torchaudio")
 
 
@@ -27,7 +28,7 @@ def check(view: View) -> Iterator[Diagnostic]:
     torch = view.torch
     if torch is None or not pytorch.is_official(view):
         return
-    for name in _COMPANIONS:
+    for name in COMPANIONS:
         companion = view.settled.get(name)
         compiled_here = isinstance(view.stated.get(name), Extension)
         if companion is None or compiled_here or not pytorch.is_official(view, name):
@@ -106,7 +107,7 @@ def _build(view: View, torch: Settled, vision: Settled) -> Iterator[Diagnostic]:
     fix = None
     stated = view.stated.get(vision.name)
     if isinstance(stated, Package) and exact(stated.specifier):
-        edits = pytorch.request(view, stated, pin, f"pytorch-{ours}")
+        edits = pytorch.request(view, stated, pin, f"{TORCH_INDEX}{ours}")
         fix = Fix(f"take the `{ours}` build of torchvision", edits) if edits else None
     yield Diagnostic(
         CODE,
@@ -115,17 +116,17 @@ def _build(view: View, torch: Settled, vision: Settled) -> Iterator[Diagnostic]:
         (Label(vision.span, f"build `{its}`"), Label(pytorch.place(view), f"build `{ours}`")),
         cause="the operators of torchvision are linked with the libraries of their own build of "
         "torch; with another one `torchvision::nms` is missing",
-        hint=f"write `torchvision {pin} from pytorch-{ours}`",
+        hint=f"write `torchvision {pin} from {TORCH_INDEX}{ours}`",
         fix=fix,
     )
 
 
 def _build_of(view: View, torch: Settled, vision: Settled) -> str:
     if vision.local:
-        return vision.local if vision.local == "cpu" or lookup.cuda_of_build(vision.local) else ""
+        return vision.local if vision.local == "cpu" or cuda_of_build(vision.local) else ""
     stated = view.stated.get(vision.name)
-    if stated and stated.index not in pytorch.PUBLIC:
-        return view.build_of_index(stated.index)
+    if stated and not from_default_index(stated):
+        return build_of_index(view.spec, stated.index)
     if view.machine != "x86_64":
         return ""  # which build of torchvision its default index has there is not known
     row = lookup.torch_build(torch.public, None, view.machine)
@@ -133,4 +134,4 @@ def _build_of(view: View, torch: Settled, vision: Settled) -> str:
 
 
 def _major(build: str) -> str:
-    return (lookup.cuda_of_build(build) or build).partition(".")[0]
+    return (cuda_of_build(build) or build).partition(".")[0]

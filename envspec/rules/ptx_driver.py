@@ -18,6 +18,7 @@ from envspec.model import Extension
 from envspec.rules import pytorch
 from envspec.rules.view import View
 from envspec.source import Span
+from envspec.stated import forward_compatible
 from envspec.wording import ticked
 
 CODE = "E0312"
@@ -46,7 +47,7 @@ def check(view: View) -> Iterator[Diagnostic]:
         floor = lookup.driver_floor(code.cuda)
         if not gpus or row is None or floor is None or not older(accelerator.driver, row.linux):
             continue
-        if pytorch.is_forward_compatible(view):
+        if forward_compatible(view.spec):
             return
         which = ticked(gpus)
         yield Diagnostic(

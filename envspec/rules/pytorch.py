@@ -14,12 +14,11 @@ from envspec.facts import lookup
 from envspec.facts.device_code import torch_runs_on
 from envspec.facts.rows import TorchBuild
 from envspec.facts.versions import older, version
-from envspec.model import Package
-from envspec.rules.view import View, exact
+from envspec.model import TORCH_INDEX, Package
+from envspec.rules.view import View
 from envspec.source import Span
+from envspec.stated import build_of_index, exact, from_default_index
 
-PUBLIC = ("", "pypi")
-_PREFIX = "pytorch-"
 _GPU_NAMES = re.compile(
     r"nvidia-.*|cupy.*|pycuda|tensorrt.*|numba.*|onnxruntime-gpu|warp-lang|taichi"
     r"|.*-cuda\d*x?(?:-.*)?|.*-cu\d{2,3}|.*-gpu",
@@ -30,8 +29,7 @@ _GPU_NAMES = re.compile(
 def is_official(view: View, name: str = "torch") -> bool:
     """Whether a package comes from where the tables describe it."""
     stated = view.stated.get(name)
-    index = stated.index if stated else ""
-    return index in PUBLIC or index.startswith(_PREFIX)
+    return stated is None or from_default_index(stated) or stated.index.startswith(TORCH_INDEX)
 
 
 def build(view: View) -> str:
@@ -39,7 +37,9 @@ def build(view: View) -> str:
     if view.torch is not None:
         return view.torch_build_name
     stated = view.stated.get("torch")
-    return view.build_of_index(stated.index) if stated and stated.index not in PUBLIC else ""
+    if stated is None or from_default_index(stated):
+        return ""
+    return build_of_index(view.spec, stated.index)
 
 
 def shown(view: View) -> str:
@@ -82,14 +82,6 @@ def other_gpu_users(view: View) -> list[str]:
         or any(lookup.jax_plugin_of(e) for e in p.extras if e.startswith("cuda"))
     ]
     return found + [n for n in (*view.stated, *view.locked) if _GPU_NAMES.fullmatch(n)]
-
-
-def is_forward_compatible(view: View) -> bool:
-    """Whether the image brings a user-mode driver of its own (``cuda-compat``), so that the
-    stated driver is not the whole truth."""
-    if any(p.name.startswith("cuda-compat") for p in view.spec.system):
-        return True
-    return "nvidia/cuda" in view.spec.platform.base and because(view, "driver")
 
 
 def labels(view: View, at: Span, text: str, torch: str) -> tuple[Label, ...]:
@@ -156,7 +148,7 @@ def rebuilt(view: View, row: TorchBuild) -> Fix | None:
         if name == "torchaudio" and version(public) and not older(public, "2.11"):
             continue  # one wheel for every torch from there on
         wanted = f"=={public}+{row.build}" if public else package.specifier
-        asked = request(view, package, wanted, f"{_PREFIX}{row.build}")
+        asked = request(view, package, wanted, f"{TORCH_INDEX}{row.build}")
         if not asked:
             return None
         edits += asked

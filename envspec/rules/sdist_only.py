@@ -9,8 +9,9 @@ from envspec.diagnostics import Diagnostic, Edit, Fix, Label
 from envspec.facts import rows as kinds
 from envspec.model import Package
 from envspec.rules import compiling, places
-from envspec.rules.view import View, exact
+from envspec.rules.view import View
 from envspec.source import Span
+from envspec.stated import exact, from_default_index
 
 CODE = "E0340"
 
@@ -24,7 +25,7 @@ def check(view: View) -> Iterator[Diagnostic]:
         row = compiling.facts(view, package.name)
         if row is None or row.distribution != "sdist" or package.name in view.locked:
             continue
-        if package.index not in {"", "pypi"} or "+" in exact(package.specifier):
+        if not from_default_index(package) or "+" in exact(package.specifier):
             continue
         block = _block(view, package, row)
         yield Diagnostic(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from envspec.diagnostics import WARNING, Diagnostic, Label
 from envspec.facts import tables
+from envspec.facts.builds import COMPANIONS
 from envspec.facts.rows import Extension
 from envspec.rules.view import View
 from envspec.wording import ticked
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 CODE = "W0348"
 _CUDA = ("cuda_arch", "cuda_branch", "cuda_driver", "cuda_toolkit")
-_COMPANIONS = ("torchaudio", "torchvision", "vllm", "xformers")
 
 
 def check(view: View, today: date) -> Iterator[Diagnostic]:
@@ -61,7 +61,7 @@ def depends_on(view: View) -> frozenset[str]:
         found.add("cuda_images")
     if "torch" in names:
         found.add("torch")
-        if names.intersection(_COMPANIONS):
+        if names.intersection(COMPANIONS):
             found.add("torch_pairing")
     if "jax" in names:
         found.add("jax")

@@ -15,12 +15,10 @@ from envspec.facts import images
 from envspec.facts.rows import Extension
 from envspec.facts.tables import rows
 from envspec.rules.view import View
+from envspec.toolchain import is_nvcc_package
 
 CODE = "W0346"
 _CC = re.compile(r"(?:gcc|g\+\+|clang|tcc)(?:-\d+(?:\.\d+)?)?|build-essential|cc", re.ASCII)
-_NVCC = re.compile(
-    r"nvidia-cuda-toolkit|cuda(?:-(?:nvcc|toolkit|compiler))?(?:-\d+-\d+)?", re.ASCII
-)
 _OFF = {"", "0"}
 
 
@@ -77,7 +75,7 @@ def _has(view: View, tool: str) -> bool | None:
         extras = {e for p in spec.packages if p.name == "cuda-toolkit" for e in p.extras}
         if any(n.startswith("nvidia-cuda-nvcc") for n in brought) or extras & {"nvcc", "all"}:
             return True
-        if any(_NVCC.fullmatch(n) for n in runtime):
+        if any(map(is_nvcc_package, runtime)):
             return True
         return None if "CUDA_HOME" in names else images.has_nvcc(spec.platform.base)
     if any(_CC.fullmatch(n) for n in runtime):

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from envspec import toolchain
 from envspec.diagnostics import Diagnostic, Label
 from envspec.facts import device_code
 from envspec.facts.versions import within
 from envspec.model import Variable
-from envspec.rules import compiling, toolchain
+from envspec.rules import compiling
 from envspec.rules.compiling import ARCH_LIST, Build
 from envspec.rules.view import View
 from envspec.source import Span
@@ -19,7 +20,7 @@ CODE = "E0337"
 
 def check(view: View) -> Iterator[Diagnostic]:
     """One finding a GPU of `gpus`, and one for each that an extension's own list adds."""
-    nvcc = toolchain.nvcc(view)
+    nvcc = toolchain.nvcc(view.spec)
     if nvcc is None:
         return
     accelerator = view.spec.accelerator

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from envspec.diagnostics import ERROR, WARNING, Diagnostic, Fix, Label
 from envspec.facts.versions import differs
+from envspec.model import TORCH_INDEX
 from envspec.rules import pytorch
 from envspec.rules.view import View
 
@@ -58,7 +59,7 @@ def _mend(view: View, stated: str, wanted: str) -> tuple[str, Fix | None]:
     builds = [r for r in pytorch.cuda_builds(view) if not differs(stated, r.cuda or "")]
     if builds:
         build = builds[0].build
-        return f"{toolkit}, or take torch in build `{build}` from `pytorch-{build}`", None
+        return f"{toolkit}, or take torch in build `{build}` from `{TORCH_INDEX}{build}`", None
     span = view.spec.accelerator.toolkit_span
     fix = pytorch.replace(view, span, stated, wanted, f"state CUDA {wanted}, which torch brings")
     return toolkit, fix

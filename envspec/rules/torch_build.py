@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from envspec.diagnostics import Diagnostic, Fix, Label
-from envspec.facts import lookup
+from envspec.facts.builds import cuda_of_build
 from envspec.facts.rows import TorchBuild
 from envspec.facts.versions import version
 from envspec.rules import pytorch
@@ -55,7 +55,7 @@ def _is_possible(view: View, build: str) -> bool:
 
 def _nearest(build: str, known: tuple[TorchBuild, ...]) -> TorchBuild | None:
     """The published build of the same CUDA major that is nearest; None without one."""
-    cuda = version(lookup.cuda_of_build(build) or "")
+    cuda = version(cuda_of_build(build) or "")
     if cuda is None:
         return None
     same = [(v, r) for r in known if (v := version(r.cuda or "")) and v[0] == cuda[0]]

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from envspec.diagnostics import WARNING, Diagnostic, Label
-from envspec.model import ArchiveSource, Spec
+from envspec.model import DEFAULT_INDEX, ArchiveSource, Spec
 from envspec.rules.view import View
 from envspec.source import Span
 
 CODE = "W0351"
-_DEFAULT_INDEX = "pypi"
 
 
 def check(view: View) -> Iterator[Diagnostic]:
@@ -57,10 +56,10 @@ def _unused(spec: Spec) -> Iterator[tuple[str, str, Span, str]]:
 def _indexes(spec: Spec) -> set[str]:
     """Indexes that something comes from. What a package requires comes from the default index
     where no statement says otherwise, so that one is used as soon as there is a package."""
-    used = {p.index or _DEFAULT_INDEX for p in spec.packages}
-    used |= {e.index or _DEFAULT_INDEX for e in spec.extensions if e.git is None}
+    used = {p.index or DEFAULT_INDEX for p in spec.packages}
+    used |= {e.index or DEFAULT_INDEX for e in spec.extensions if e.git is None}
     if isinstance(spec.project.source, ArchiveSource) and spec.project.source.index:
         used.add(spec.project.source.index)
     if spec.packages or spec.extensions:
-        used.add(_DEFAULT_INDEX)
+        used.add(DEFAULT_INDEX)
     return used

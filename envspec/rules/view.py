@@ -7,17 +7,17 @@ when first asked, so a spec without a GPU never reads a table about GPUs.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from functools import cached_property
 from typing import NamedTuple
 
 from envspec.facts import lookup
+from envspec.facts.builds import cuda_of_build, is_build
 from envspec.facts.rows import TorchBuild
-from envspec.model import Extension, Package, Spec
+from envspec.machines import MACHINES
+from envspec.model import DEFAULT_INDEX, Extension, Package, Spec
 from envspec.source import SourceFile, Span
-
-_BUILD = re.compile(r"(?:.*[-/])?(cpu|cu\d{2,3})/?", re.ASCII)
+from envspec.stated import build_of_index, exact, home
 
 
 class Settled(NamedTuple):
@@ -63,7 +63,7 @@ class View:
     @property
     def home(self) -> Span:
         """Where a finding about the whole spec points: the accelerator, else the project."""
-        return stated.home(self.spec)
+        return home(self.spec)
 
     @cached_property
     def stated(self) -> dict[str, Package | Extension]:
@@ -76,7 +76,7 @@ class View:
         """Every version that is known exactly, by name: the spec's own pins, then the lock."""
         found: dict[str, Settled] = {}
         for package in self.stated.values():
-            version = stated.exact(package.specifier)
+            version = exact(package.specifier)
             if version:
                 found[package.name] = Settled(package.name, version, package.span, stated=True)
         for name, version in self.locked.items():
@@ -100,20 +100,13 @@ class View:
         if torch is None:
             return ""
         if torch.local:
-            return torch.local if _BUILD.fullmatch(torch.local) else ""
+            return torch.local if is_build(torch.local) else ""
         stated = self.stated.get("torch")
         alias = stated.index if stated else ""
-        if alias in {"", "pypi"}:
+        if alias in {"", DEFAULT_INDEX}:
             row = lookup.torch_build(torch.public, None, self.machine)
             return row.build if row else ""
-        return self.build_of_index(alias)
-
-    def build_of_index(self, alias: str) -> str:
-        """The build of torch that an index serves, by its alias or its address; ``""`` where
-        neither tells."""
-        url = next((i.url for i in self.spec.indexes if i.name == alias), "")
-        match = _BUILD.fullmatch(alias) or _BUILD.fullmatch(url)
-        return match[1] if match else ""
+        return build_of_index(self.spec, alias)
 
     @cached_property
     def torch_build(self) -> TorchBuild | None:
@@ -129,7 +122,7 @@ class View:
         row = self.torch_build
         if row is not None and row.cuda:
             return row.cuda
-        return lookup.cuda_of_build(self.torch_build_name) or ""
+        return cuda_of_build(self.torch_build_name) or ""
 
     @cached_property
     def toolkit(self) -> str:

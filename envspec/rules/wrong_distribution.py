@@ -10,6 +10,7 @@ from envspec.facts.rows import Namesake
 from envspec.model import Extension, Package
 from envspec.rules import compiling
 from envspec.rules.view import View
+from envspec.stated import from_default_index
 
 CODE = "E0339"
 
@@ -19,7 +20,7 @@ def check(view: View) -> Iterator[Diagnostic]:
     has what the user put there."""
     for stated in view.stated.values():
         row = lookup.namesake(stated.name)
-        if row is None or stated.because or stated.index not in {"", "pypi"}:
+        if row is None or stated.because or not from_default_index(stated):
             continue
         if isinstance(stated, Extension) and stated.git is not None:
             continue

@@ -15,6 +15,7 @@ from envspec.solve.problem import Problem
 from envspec.solve.search import Choice, Search
 from envspec.solve.values import Conflict, Demand, Solution, Statement
 from envspec.source import SourceFile
+from envspec.stated import home
 
 MOST = 64
 """GPUs and extensions that are looked at. No spec has more, and time grows with their product."""
@@ -31,7 +32,7 @@ def answer(spec: Spec, source: SourceFile) -> Solution | Conflict:
 
 
 def _too_many(spec: Spec) -> Conflict:
-    span = spec.accelerator.gpus_span if spec.accelerator.gpus_span.end else findings.home(spec)
+    span = spec.accelerator.gpus_span if spec.accelerator.gpus_span.end else home(spec)
     said = f"more than {MOST} GPUs or extensions"
     statement = Statement("gpus", said, span)
     return Conflict((Demand(statement, "more than are looked at"),), (), known=False)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from envspec.facts import lookup
+from envspec.facts import images, lookup
 from envspec.model import Extension, Package
 from envspec.solve import fitting, links
 from envspec.solve.candidates import Companion, Tensorflow, Toolkit, Torch
 from envspec.solve.limits import jax_plugin
-from envspec.solve.natives import host_compiler, native_facts
-from envspec.solve.open import package
-from envspec.solve.problem import Problem, forward_compatible
+from envspec.solve.natives import native_facts
+from envspec.solve.problem import Problem
 from envspec.solve.search import Choice
 from envspec.solve.values import Link
+from envspec.stated import forward_compatible, package
+from envspec.toolchain import build_image, host_compilers
 
 _MOST_PASSED = 4
 
@@ -103,18 +104,18 @@ def _native(problem: Problem, item: Package | Extension, cuda: str) -> Iterator[
         return
     if facts is None:
         yield links.unknown(f"what {item.name} asks of GPUs and CUDA is not known")
-    image = spec.platform.devel or spec.platform.base
-    nvcc = fitting.nvcc_of(image)
+    image = build_image(spec)[0]
+    nvcc = images.nvcc_release(image)
     if not nvcc:
         yield links.unknown(
             f"{item.name} is compiled with nvcc of CUDA {cuda.partition('.')[0]}.x; which nvcc and "
             f"gcc `{image}` has is not known"
         )
         return
-    compiler = host_compiler(spec, image)
-    if compiler:
-        yield links.compiler(nvcc, compiler, image)
-    else:
+    compilers = host_compilers(spec, item)
+    for compiler in compilers:
+        yield links.compiler(nvcc, compiler)
+    if not compilers:
         yield links.unknown(f"the gcc of `{image}` is not known")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from envspec.facts.builds import COMPANIONS
 from envspec.model import Package, Spec
 from envspec.solve import fitting
 from envspec.solve.candidates import (
@@ -16,9 +17,9 @@ from envspec.solve.candidates import (
     torches,
 )
 from envspec.solve.fitting import Answer, both
-from envspec.solve.open import COMPANIONS, TORCH, exact, package
-from envspec.solve.problem import INCOMPLETE, TENSORFLOW, Pair, Problem, index_build
+from envspec.solve.problem import INCOMPLETE, TENSORFLOW, Pair, Problem
 from envspec.solve.specifiers import allows
+from envspec.stated import TORCH, build_of_index, exact, package
 
 
 def with_first(problem: Problem) -> Iterator[Pair]:
@@ -34,7 +35,7 @@ def with_first(problem: Problem) -> Iterator[Pair]:
 
 
 def _companion(spec: Spec, item: Package) -> Callable[[Torch, Companion], Answer]:
-    build = index_build(spec, item)
+    build = build_of_index(spec, item.index)
     # A release that the tables lack may fit: where they hold some releases only, or none asked for.
     lacking = item.name in INCOMPLETE or not _known(torches_of(spec), item)
 

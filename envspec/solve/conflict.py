@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from envspec.facts import lookup
+from envspec.facts import images, lookup
 from envspec.facts.device_code import arch
 from envspec.facts.rows import Distribution
 from envspec.model import Spec
 from envspec.solve import fitting
 from envspec.solve.candidates import Candidate, Toolkit, Torch, toolkits, torches
-from envspec.solve.open import TORCH, package
 from envspec.solve.problem import Problem
 from envspec.solve.relaxing import relaxed
 from envspec.solve.search import Search
 from envspec.solve.specifiers import allows
 from envspec.solve.values import Conflict, Demand
+from envspec.stated import TORCH, package
 
 COMPLETE = "x86_64"
 """The machine of which the tables hold every build; for others they lack some."""
@@ -148,7 +148,7 @@ def _sm(number: str) -> str:
 
 
 def _of_devel(spec: Spec, _: str) -> str:
-    nvcc = fitting.nvcc_of(spec.platform.devel)
+    nvcc = images.nvcc_release(spec.platform.devel)
     return f"compiles with nvcc of CUDA {nvcc}" if nvcc else ""
 
 

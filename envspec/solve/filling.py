@@ -6,14 +6,15 @@ import re
 from collections.abc import Iterator
 
 from envspec.diagnostics import Edit, Fix
-from envspec.model import NOWHERE, Package, Spec
+from envspec.facts.builds import COMPANIONS, build_of_index
+from envspec.model import NOWHERE, TORCH_INDEX, Package, Spec
 from envspec.solve.candidates import Companion, Torch
-from envspec.solve.fitting import build_of_index
-from envspec.solve.open import COMPANIONS, TORCH, by_vllm, exact, package
+from envspec.solve.open import by_vllm
 from envspec.solve.problem import Problem
 from envspec.solve.search import Choice
 from envspec.solve.values import Pin
 from envspec.source import SourceFile, Span
+from envspec.stated import TORCH, exact, from_default_index, package
 
 _HEAD = re.compile(r"accelerator[ \t]+cuda(?:[ \t]+[0-9.]+)?")
 _OPENED = re.compile(r"[ \t]*\{")
@@ -42,15 +43,15 @@ def pins(problem: Problem, choice: Choice) -> tuple[Pin, ...]:
 def _torch(item: Package, torch: Torch) -> Pin:
     if exact(item.specifier):
         return Pin(TORCH, item.specifier, "", settled=True)
-    if torch.row.default and item.index in {"", "pypi"}:
+    if torch.row.default and from_default_index(item):
         return Pin(TORCH, f"=={torch.release}", "", settled=False)
-    index = "" if item.index else f"pytorch-{torch.build}"
+    index = "" if item.index else f"{TORCH_INDEX}{torch.build}"
     return Pin(TORCH, f"=={torch.release}+{torch.build}", index, settled=False)
 
 
 def _companion(spec: Spec, item: Package, version: str, index: str) -> Pin:
     """A companion comes from where torch comes from: its code is of the same CUDA build."""
-    other = "" if item.index or item.name == "vllm" or not build_of_index(index, "") else index
+    other = "" if item.index or item.name == "vllm" or not build_of_index(index) else index
     if exact(item.specifier):
         return Pin(item.name, item.specifier, other, settled=not other)
     if by_vllm(spec, item.name) and not item.specifier:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from envspec.diagnostics import ERROR, WARNING, Diagnostic, Label
 from envspec.model import Spec
 from envspec.solve.values import Conflict, Solution
-from envspec.source import SourceFile, Span
+from envspec.source import SourceFile
+from envspec.stated import home
 from envspec.wording import listed
 
 OPEN, CONFLICT = "W0350", "E0353"
@@ -56,9 +57,3 @@ def contradiction(spec: Spec, source: SourceFile, found: Conflict) -> Diagnostic
         hint=hint or "no single change is enough: other statements conflict as well",
         severity=ERROR,
     )
-
-
-def home(spec: Spec) -> Span:
-    """Where a finding about the accelerator points."""
-    span = spec.accelerator.span
-    return span if span.end else spec.project.span

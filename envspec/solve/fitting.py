@@ -5,7 +5,6 @@ Every answer is True, False, or None where the facts do not tell.
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
 from envspec.facts import lookup
@@ -17,14 +16,6 @@ from envspec.facts.versions import at_least, older, version
 Answer = bool | None
 
 _remembered = lru_cache(maxsize=8192)  # what is asked comes from specs, so there is no end of it
-_NVCC = re.compile(r"(?:.*/)?cuda:(\d+\.\d+(?:\.\d+)?)-(?:\S*-)?devel(?:-\S*)?", re.ASCII)
-_BUILD = re.compile(r"(?:.*[-/])?(cpu|cu\d{2,3})/?", re.ASCII)
-_MACHINES = {"linux/amd64": "x86_64", "linux/arm64": "aarch64"}
-
-
-def machine(os_arch: str) -> str:
-    """The processor as the tables name it."""
-    return _MACHINES.get(os_arch, "")
 
 
 def both(*answers: Answer) -> Answer:
@@ -135,15 +126,3 @@ def starts(found: str | None, asked: str) -> Answer:
         return None
     have, want = version(found), version(asked)
     return None if have is None or want is None else have[: len(want)] == want
-
-
-def nvcc_of(image: str) -> str:
-    """The toolkit of a `devel` image of NVIDIA's, ``""`` for any other image."""
-    match = _NVCC.fullmatch(image)
-    return match[1] if match else ""
-
-
-def build_of_index(alias: str, url: str) -> str:
-    """The torch build that an index serves, ``""`` where its name and address do not tell."""
-    match = _BUILD.fullmatch(alias) or _BUILD.fullmatch(url)
-    return match[1] if match else ""

@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterator
 from envspec.facts import lookup
 from envspec.facts.rows import JaxPlugin
 from envspec.facts.versions import at_least
-from envspec.model import Package, Spec
+from envspec.model import DEFAULT_INDEX, Package, Spec
 from envspec.solve import fitting
 from envspec.solve.candidates import Tensorflow, Torch, toolkits
 from envspec.solve.companions import with_first
 from envspec.solve.fitting import Answer, both
 from envspec.solve.natives import of_natives
-from envspec.solve.open import TORCH, exact, package
 from envspec.solve.problem import (
     TENSORFLOW,
     TOOLKIT,
@@ -21,12 +20,11 @@ from envspec.solve.problem import (
     Problem,
     always,
     choices,
-    forward_compatible,
-    index_build,
     limit,
 )
 from envspec.solve.specifiers import allows
 from envspec.source import SourceFile
+from envspec.stated import TORCH, build_of_index, exact, forward_compatible, package
 
 
 def problem(spec: Spec, source: SourceFile) -> Problem:
@@ -188,14 +186,14 @@ def _ptx(sm: str, driver: str) -> Callable[[Torch], Answer]:
 def _stated_torch(spec: Spec, item: Package) -> Callable[[Torch], Answer]:
     """The specifier and the index of torch. A pin without a local part, from no index in
     particular, is the build that the default index serves."""
-    build, pinned = index_build(spec, item), exact(item.specifier)
+    build, pinned = build_of_index(spec, item.index), exact(item.specifier)
     plain = bool(pinned) and "+" not in pinned and not item.index
 
     def holds(torch: Torch) -> Answer:
         if build and torch.build != build:
             return False
         fits = allows(item.specifier, f"{torch.release}+{torch.build}")
-        if item.index == "pypi" or plain:
+        if item.index == DEFAULT_INDEX or plain:
             return both(fits, torch.row.default, "+" not in item.specifier)
         return fits
 

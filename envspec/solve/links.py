@@ -15,6 +15,7 @@ from envspec.facts.tables import rows
 from envspec.facts.versions import at_least, within
 from envspec.solve import fitting
 from envspec.solve.values import Link
+from envspec.toolchain import Compiler
 
 
 def fact(text: str, row: object) -> Link:
@@ -175,14 +176,17 @@ def native(row: Extension, gpus: tuple[str, ...], cuda: str) -> Iterator[Link]:
         yield fact(f"{row.name} takes CUDA {row.cuda_min} or newer{said}", row)
 
 
-def compiler(nvcc: str, found: str, image: str) -> Link:
-    """Whether nvcc accepts the gcc that compiles."""
-    accepted = lookup.compiler_accepted(nvcc, "gcc", found)
+def compiler(nvcc: str, found: Compiler) -> Link:
+    """Whether nvcc accepts the compiler that it calls."""
+    accepted = lookup.compiler_accepted(nvcc, found.kind, found.version)
     row = next((r for r in rows(HostCompiler) if within(nvcc, r.first, r.last)), None)
+    name = f"{found.kind} {found.version}"
     if row is None or accepted is None:
-        return unknown(f"whether nvcc of CUDA {nvcc} accepts gcc {found} is not known")
+        return unknown(f"whether nvcc of CUDA {nvcc} accepts {name} is not known")
     says = "accepts" if accepted else "does not accept"
+    newest = row.clang if found.kind == "clang" else row.gcc
     return fact(
-        f"nvcc of CUDA {nvcc} takes gcc up to {row.gcc} and {says} the gcc {found} of `{image}`",
+        f"nvcc of CUDA {nvcc} takes {found.kind} up to {newest} and {says} {name}, which "
+        f"{found.said}",
         row,
     )

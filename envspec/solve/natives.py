@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
-from envspec.facts import lookup
+from envspec.facts import images, lookup
 from envspec.facts.rows import Extension as Facts
 from envspec.facts.versions import at_least, version, within
 from envspec.model import Extension, Package, Spec
 from envspec.solve import fitting
-from envspec.solve.open import exact
 from envspec.solve.problem import Limit, always, limit
-
-_COMPILER = re.compile(r"(?:gcc|g\+\+)-(\d+)")
+from envspec.stated import exact
+from envspec.toolchain import build_image, host_compilers
 
 
 def of_natives(spec: Spec, first: str) -> Iterator[Limit]:
@@ -25,7 +23,7 @@ def of_natives(spec: Spec, first: str) -> Iterator[Limit]:
         if facts is not None:
             yield from _of_native(spec, first, key, facts)
         if isinstance(item, Extension):
-            yield from _of_compiling(spec, first, key, facts)
+            yield from _of_compiling(spec, first, item, facts)
 
 
 def _of_native(spec: Spec, first: str, key: str, facts: Facts) -> Iterator[Limit]:
@@ -41,26 +39,27 @@ def _of_native(spec: Spec, first: str, key: str, facts: Facts) -> Iterator[Limit
         yield limit((key, "base"), first, always(fits))
 
 
-def _of_compiling(spec: Spec, first: str, key: str, facts: Facts | None) -> Iterator[Limit]:
+def _of_compiling(
+    spec: Spec, first: str, extension: Extension, facts: Facts | None
+) -> Iterator[Limit]:
     """Nvcc and torch have to share a CUDA major, and nvcc has to know the GPUs and its compiler."""
-    platform, gpus = spec.platform, spec.accelerator.gpus
+    key, gpus = f"extension {extension.name}", spec.accelerator.gpus
     for sm in gpus:
         yield limit((key, f"gpu {sm}"), first, lambda c, sm=sm: fitting.compiles_for(c.cuda, sm))
-    word, image = ("devel", platform.devel) if platform.devel else ("base", platform.base)
-    for stated, nvcc in ((word, fitting.nvcc_of(image)), ("toolkit", spec.accelerator.toolkit)):
+    word = "devel" if spec.platform.devel else "base"
+    of_image = images.nvcc_release(build_image(spec)[0])
+    for stated, nvcc in ((word, of_image), ("toolkit", spec.accelerator.toolkit)):
         if not nvcc:
             continue
         for sm in gpus:
             yield limit((key, stated, f"gpu {sm}"), first, always(fitting.compiles_for(nvcc, sm)))
         if facts is not None and facts.cuda_min:
             yield limit((key, stated), first, always(at_least(nvcc, facts.cuda_min)))
-    nvcc = fitting.nvcc_of(image)
-    if nvcc:
-        major = nvcc.partition(".")[0]
+    if of_image:
+        major = of_image.partition(".")[0]
         yield limit((key, word), first, lambda c: fitting.starts(c.cuda, major))
-        compiler = host_compiler(spec, image)
-        if compiler:
-            accepted = lookup.compiler_accepted(nvcc, "gcc", compiler)
+        for compiler in host_compilers(spec, extension):
+            accepted = lookup.compiler_accepted(of_image, compiler.kind, compiler.version)
             yield limit((key, word), first, always(accepted))
 
 
@@ -71,13 +70,3 @@ def native_facts(item: Package | Extension) -> Facts | None:
     if row is None or not asked or version(asked) is None or not (row.since or row.until):
         return row
     return row if within(asked, row.since or "0", row.until) else None
-
-
-def host_compiler(spec: Spec, image: str) -> str:
-    """The gcc that compiles: one that the spec installs for building, else that of the image."""
-    for item in spec.system:
-        match = _COMPILER.fullmatch(item.name)
-        if match and item.stage == "build":
-            return match[1]
-    distribution = lookup.distribution_of_image(image)
-    return distribution.gcc or "" if distribution else ""

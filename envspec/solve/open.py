@@ -1,26 +1,12 @@
-"""What a spec leaves open. Cheap: reads no facts and imports no library."""
+"""What a spec leaves open. Cheap: reads no table and imports no library."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
-from envspec.model import Package, Spec
-
-TORCH = "torch"
-COMPANIONS = ("torchvision", "torchaudio", "xformers", "vllm")
-_EXACT = re.compile(r"={2,3}\s*v?([0-9][^,*]*)", re.ASCII)
-
-
-def exact(specifier: str) -> str:
-    """The one version that a specifier allows, ``""`` where it allows several."""
-    match = _EXACT.fullmatch(specifier)
-    return match[1].strip() if match else ""
-
-
-def package(spec: Spec, name: str) -> Package | None:
-    """A package of the spec by name."""
-    return next((p for p in spec.packages if p.name == name), None)
+from envspec.facts.builds import COMPANIONS
+from envspec.model import Spec
+from envspec.stated import TORCH, exact, package
 
 
 def by_vllm(spec: Spec, name: str) -> bool:

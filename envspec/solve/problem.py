@@ -10,14 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from envspec.model import Extension, Package, Spec
+from envspec.facts.builds import COMPANIONS
+from envspec.machines import MACHINES
+from envspec.model import Package, Spec
 from envspec.solve import candidates as known
 from envspec.solve import fitting
 from envspec.solve.candidates import Candidate, Torch
 from envspec.solve.fitting import Answer
-from envspec.solve.open import COMPANIONS, TORCH, exact, package
 from envspec.solve.values import Statement
 from envspec.source import SourceFile, Span
+from envspec.stated import TORCH, exact, package
 
 TOOLKIT, TENSORFLOW = "toolkit", "tensorflow"
 INCOMPLETE = ("xformers", "vllm")
@@ -56,7 +58,7 @@ class Problem(NamedTuple):
     @property
     def machine(self) -> str:
         """The processor, as the tables name it."""
-        return fitting.machine(self.spec.platform.os_arch)
+        return MACHINES.get(self.spec.platform.os_arch, "")
 
     @property
     def keys(self) -> frozenset[str]:
@@ -76,21 +78,6 @@ def limit(keys: tuple[str, ...], ident: str, holds: Callable[..., Answer]) -> Li
 def always(answer: Answer) -> Callable[[object], Answer]:
     """A condition on the statements alone."""
     return lambda _: answer
-
-
-def forward_compatible(spec: Spec) -> bool:
-    """Whether the image brings a user-mode driver of its own, so that the stated one does not
-    bind."""
-    if any(item.name.startswith("cuda-compat") for item in spec.system):
-        return True
-    reasoned = any(word == "driver" for word, _ in spec.accelerator.because)
-    return reasoned and "nvidia/cuda" in spec.platform.base
-
-
-def index_build(spec: Spec, item: Package | Extension) -> str:
-    """The torch build that the index of a package serves, ``""`` where nothing tells."""
-    url = next((i.url for i in spec.indexes if i.name == item.index), "")
-    return fitting.build_of_index(item.index, url) if item.index else ""
 
 
 def in_order(builds: Iterable[Torch], toolkit: str) -> tuple[Torch, ...]:
@@ -113,7 +100,7 @@ def choices(spec: Spec, source: SourceFile) -> Problem:
     owners: dict[str, str] = {}
     if torch is not None:
         stated = exact(torch.specifier).partition("+")[0]
-        machine = fitting.machine(spec.platform.os_arch)
+        machine = MACHINES.get(spec.platform.os_arch, "")
         builds = (t for t in known.torches(stated) if t.row.machine == machine)
         found[TORCH] = in_order(builds, spec.accelerator.toolkit)
         for name in COMPANIONS:

@@ -11,10 +11,10 @@ from envspec.model import Spec
 from envspec.solve import fitting
 from envspec.solve.candidates import Companion, Toolkit, Torch
 from envspec.solve.limits import problem as problem_of
-from envspec.solve.open import TORCH, package
 from envspec.solve.problem import Problem
 from envspec.solve.search import Choice, Search
 from envspec.solve.values import Demand
+from envspec.stated import TORCH, package
 
 
 def relaxed(problem: Problem, search: Search, demands: tuple[Demand, ...]) -> Iterator[str]:

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
-from envspec.solve.open import exact
+from envspec.stated import exact
 
 LONGEST = 500
 """Characters of a specifier that are looked at; nobody's is longer, and time grows with it."""

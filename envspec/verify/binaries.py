@@ -16,12 +16,12 @@ from envspec.facts.device_code import torch_runs_on
 from envspec.facts.lookup import driver_floor, torch_build
 from envspec.facts.rows import TorchBuild
 from envspec.facts.versions import version
+from envspec.machines import MACHINES
 from envspec.plan.model import Plan, Wheel
 from envspec.verify import verdicts
 from envspec.verify.verdicts import Rung
 
 NAME = "c2_static"
-_MACHINES = {"linux/amd64": "x86_64", "linux/arm64": "aarch64"}
 _CUDA_SUFFIX = re.compile(r"-cu(\d{2})$")
 
 
@@ -50,7 +50,7 @@ def judge(plan: Plan, identity: Mapping[str, Any], evidence: tuple[str, ...]) ->
 
 def supported_tags(python: str, platform: str, glibc: str) -> frozenset[Tag]:
     """Wheel tags that a CPython release on a platform with a given glibc can install."""
-    machine = _MACHINES[platform]
+    machine = MACHINES[platform]
     major, minor = (int(p) for p in glibc.split(".")[:2])
     platforms = [f"manylinux_{major}_{m}_{machine}" for m in range(minor, 4, -1)]
     legacy = {"2014": 17, "2010": 12, "1": 5}
@@ -102,7 +102,7 @@ def _accelerator(plan: Plan, identity: Mapping[str, Any]) -> list[Check]:
     checks = [_one_major(plan.wheels, plan.accelerator.toolkit)]
     torch = next((w for w in plan.wheels if w.name == "torch"), None)
     if torch is not None:
-        row = torch_build(torch.version, machine=_MACHINES[plan.platform])
+        row = torch_build(torch.version, machine=MACHINES[plan.platform])
         checks += _torch(plan, torch, row)
     return checks
 

@@ -88,7 +88,7 @@ def test_distributions_of_a_cuda_version(number: str, distro: str, fits: bool | 
         ("ubuntu:22.04", False, False),
         ("debian:12", False, False),
         ("buildpack-deps:bookworm", None, True),
-        ("pytorch/pytorch:2.9.1-cuda12.8-cudnn9-devel", None, None),
+        ("pytorch/pytorch:2.9.1-cuda12.8-cudnn9-devel", True, True),
         ("registry.example.org/python:3.11-slim", None, None),
         ("nvidia/cuda", None, None),
     ],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from envspec.facts import lookup
+from envspec.facts.builds import cuda_of_build
 from envspec.facts.versions import at_least, version, within
 
 ODD = ["", "x", "12.x", "12.", ".8", "12.8rc1", "\uff11\uff12.8", "12.8\n", "-1", "cu128"]
@@ -44,7 +45,7 @@ def test_versions_compare_by_number(found: str, wanted: str, answer: bool) -> No
 
 
 def test_cu128_on_driver_550_is_valid_by_the_major_floor() -> None:
-    cuda = lookup.cuda_of_build("cu128")
+    cuda = cuda_of_build("cu128")
     assert cuda == "12.8"
     native = lookup.required_driver(cuda, relies_on_ptx=False)
     ptx = lookup.required_driver(cuda, relies_on_ptx=True)
@@ -95,7 +96,7 @@ def test_the_number_nvidia_smi_prints() -> None:
 
 @pytest.mark.parametrize("build", ["cpu", "cu12", "cu1281", "rocm6.2", "CU128", ""])
 def test_builds_that_name_no_cuda(build: str) -> None:
-    assert lookup.cuda_of_build(build) is None
+    assert cuda_of_build(build) is None
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from envspec.pipeline.check import of_text
 from envspec.source import SourceFile
 
 TEXT = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-COMMANDS = sorted(set(re.findall(r"^(envspec .+?)(?:\s+#.*)?$", TEXT, re.MULTILINE)))
+COMMANDS = sorted(set(re.findall(r"^(envspec [a-z].+?)(?:\s+#.*)?$", TEXT, re.MULTILINE)))
 SPEC = """\
 envspec 1
 

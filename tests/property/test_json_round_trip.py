@@ -62,9 +62,7 @@ JSON_VALUES = st.recursive(
 
 @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
 @given(specs(), st.randoms(use_true_random=False), JSON_VALUES)
-def test_only_findings_come_out(
-    spec: Spec, random: object, value: object
-) -> None:
+def test_only_findings_come_out(spec: Spec, random: object, value: object) -> None:
     """Whatever stands in place of a value, and each has a place."""
     made = as_json(spec)
     _replace(made, random, value)

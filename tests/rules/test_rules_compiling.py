@@ -8,14 +8,14 @@ import random
 import pytest
 from test_rules import read
 
-from envspec import render, rules
+from envspec import render, rules, toolchain
 from envspec.diagnostics import Diagnostic
-from envspec.facts import lookup
+from envspec.facts import images, lookup
 from envspec.facts.rows import Extension as Facts
 from envspec.facts.rows import HostCompiler
 from envspec.facts.tables import rows
 from envspec.model import NOWHERE, Spec, Variable
-from envspec.rules import compiling, toolchain
+from envspec.rules import compiling
 from envspec.rules.view import View
 from envspec.source import SourceFile
 
@@ -54,7 +54,7 @@ def view_of(
         ("python@sha256:" + "b" * 64, False),
         ("library/debian:12", False),
         ("registry.example.org/library/ubuntu:22.04", False),
-        ("localhost/python:3.11", False),
+        ("localhost/python:3.11", None),
         ("ubuntu", False),
         ("somebody/python:3.11", None),
         ("somebody/else/python:3.11", None),
@@ -63,7 +63,7 @@ def view_of(
     ],
 )
 def test_whether_an_image_has_nvcc(image: str, has: bool | None) -> None:
-    assert toolchain.image_has_nvcc(image) is has
+    assert images.has_nvcc(image) is has
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_whether_an_image_has_nvcc(image: str, has: bool | None) -> None:
     ],
 )
 def test_where_nvcc_comes_from(body: str, devel: str, release: str, said: str) -> None:
-    found = toolchain.nvcc(view_of(body, devel=devel))
+    found = toolchain.nvcc(view_of(body, devel=devel).spec)
     assert found is not None
     assert found.release == release
     assert said in found.said
@@ -101,7 +101,7 @@ def test_where_nvcc_comes_from(body: str, devel: str, release: str, said: str) -
     ],
 )
 def test_where_nothing_tells_the_release_of_nvcc(body: str, devel: str) -> None:
-    assert toolchain.nvcc(view_of(body, devel=devel)) is None
+    assert toolchain.nvcc(view_of(body, devel=devel).spec) is None
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_where_nothing_tells_the_release_of_nvcc(body: str, devel: str) -> None:
 )
 def test_whether_a_build_finds_nvcc(extension: str, has: bool | None) -> None:
     view = view_of(TORCH + f"extension flash-attn {{\n  {extension}\n}}\n")
-    assert toolchain.has_nvcc(view, view.spec.extensions[0]) is has
+    assert toolchain.has_nvcc(view.spec, view.spec.extensions[0]) is has
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_whether_a_build_finds_nvcc(extension: str, has: bool | None) -> None:
     ],
 )
 def test_the_newest_image_of_a_release(cuda: str, distribution: str, image: str) -> None:
-    assert toolchain.newest_image(cuda, distribution) == image
+    assert images.newest_devel(cuda, distribution) == image
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_the_newest_image_of_a_release(cuda: str, distribution: str, image: str)
     ],
 )
 def test_the_same_image_of_another_release(image: str, same: str) -> None:
-    assert toolchain.image_for(image, "12.8") == same
+    assert images.devel_of(image, "12.8") == same
 
 
 @pytest.mark.parametrize(
@@ -313,7 +313,7 @@ def test_images_that_are_proposed_have_a_compiler_that_fits() -> None:
     for row in rows(HostCompiler):
         for release in {row.first, row.last}:
             for distribution, gcc in (("ubuntu22.04", "11"), ("ubuntu20.04", "9")):
-                if toolchain.newest_image(release, distribution):
+                if images.newest_devel(release, distribution):
                     assert lookup.compiler_accepted(release, "gcc", gcc) is True
 
 
