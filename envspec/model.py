@@ -12,7 +12,6 @@ from typing import NamedTuple
 from envspec.source import Span
 
 LEVELS = ("c1", "c3", "c4")
-RUNGS = ("c0", "c1", "c2", "c3", "c4")
 UNSTATED = "unstated"
 NOWHERE = Span(0, 0)
 DEFAULT_INDEX = "pypi"

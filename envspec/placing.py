@@ -1,7 +1,8 @@
-"""Giving a place to findings that were made where the spec's text is not known."""
+"""Giving places to findings: where something is written, and the statement that it was for."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -21,17 +22,19 @@ def placed(source: SourceFile, span: Span, label: str = "") -> Iterator[None]:
         ) from None
 
 
+def within(source: SourceFile, span: Span, word: str) -> Span | None:
+    """Where a whole word stands inside a span, if it stands there once."""
+    text = source.text[span.start : span.end]
+    found = list(re.finditer(rf"(?<![\w.=]){re.escape(word)}(?![\w.])", text))
+    if len(found) != 1:
+        return None
+    return Span(span.start + found[0].start(), span.start + found[0].end())
+
+
 def line_span(source: SourceFile, number: int) -> Span:
     """The text of a line (from 1) without its indentation; the start of the file for 0."""
     line = source.line(number)
     if number < 1 or not line.strip():
         return Span(0, 0)
-    start = _line_start(source, number) + len(line) - len(line.lstrip())
+    start = source.line_start(number) + len(line) - len(line.lstrip())
     return Span(start, start + len(line.strip()))
-
-
-def _line_start(source: SourceFile, number: int) -> int:
-    start = 0
-    for _ in range(number - 1):
-        start = source.text.index("\n", start) + 1
-    return start

@@ -1,4 +1,5 @@
-"""Where extensions are built, and the compilers that are there: nvcc, and the one that it calls.
+"""Where extensions are built, what is known of them, and the compilers that are there: nvcc, and
+the one that it calls.
 
 They are built in the `devel` image (the base where there is none). An image whose name does not
 tell what is in it is taken to have what is needed. Pure.
@@ -10,10 +11,15 @@ import re
 from typing import NamedTuple
 
 from envspec.facts import images, lookup
-from envspec.model import Extension, Spec
+from envspec.facts.rows import Extension as Facts
+from envspec.model import Extension, Package, Spec
 from envspec.source import Span
-from envspec.stated import environment
+from envspec.stated import environment, exact
 
+ARCH_LIST = "TORCH_CUDA_ARCH_LIST"
+"""The variable that says for which GPUs torch compiles extensions."""
+
+_SEPARATORS = re.compile(r"[;,\s]+")
 _RELEASE = re.compile(r"(\d+\.\d+)(?:\.\d+)?", re.ASCII)
 _TOOLKIT_PACKAGE = re.compile(
     r"(?:cuda(?:-(?:nvcc|compiler|minimal-build|toolkit))?)-(\d+)-(\d+)", re.ASCII
@@ -61,6 +67,20 @@ def build_image(spec: Spec) -> tuple[str, Span]:
     if platform.devel:
         return platform.devel, platform.devel_span
     return platform.base, platform.base_span
+
+
+def extension_facts(item: Package | Extension) -> Facts | None:
+    """What is known of a native package in the release that its statement pins. A commit may be
+    any release; without a version, the newest one is meant."""
+    pinned = exact(item.specifier).partition("+")[0]
+    row = lookup.extension(item.name, pinned)
+    from_git = isinstance(item, Extension) and item.git is not None
+    return None if row and row.until and from_git and not pinned else row
+
+
+def architectures_in(written: str) -> tuple[str, ...]:
+    """The words of a list of architectures: ``8.0;9.0+PTX`` or ``80 90``."""
+    return tuple(filter(None, _SEPARATORS.split(written)))
 
 
 def is_nvcc_package(name: str) -> bool:
@@ -136,7 +156,7 @@ def _default_compilers(spec: Spec) -> tuple[Compiler, ...]:
     row = lookup.distribution_of_image(name)
     brought = any(p.name in _DEFAULTS for p in spec.system)
     if row is not None and row.gcc and (brought or images.has_default_cc(name)):
-        said = f"is the default of {row.name} {row.version}"
+        said = f"is the default of {row.shown}"
         return (Compiler("gcc", row.gcc, said, span),)
     stated = [(m[1], p) for p in spec.system if (m := _CC_PACKAGE.fullmatch(p.name))]
     # Without the default compiler, the one that is named so is the only one there.

@@ -22,12 +22,12 @@ import requests
 
 from envspec.build.attach import Attached
 from envspec.build.endpoint import silent
-from envspec.build.interrupt import finish, terminable
 from envspec.build.owner import Owner
 from envspec.build.protocol import Completed, Invocation, Limits
 from envspec.build.status import ended
 from envspec.build.tail import printable
 from envspec.diagnostics import DiagnosticError
+from envspec.interrupt import finish, terminable
 
 RUN = "org.envspec.run"
 OWNER = "org.envspec.owner"

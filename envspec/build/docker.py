@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from envspec.build import buildx
 from envspec.build.endpoint import find_endpoint, ping, silent
 from envspec.build.failure import BuildFailed
-from envspec.build.interrupt import terminable
 from envspec.build.protocol import Built, Completed, EngineInfo, Invocation, Limits
 from envspec.diagnostics import DiagnosticError
+from envspec.interrupt import terminable
 from envspec.plan.digest import build_digest
 from envspec.plan.model import Plan
 from envspec.reporter import Reporter

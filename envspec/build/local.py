@@ -16,7 +16,6 @@ from typing import IO
 from envspec.build import isolate, marker, prefix, supervise, tree
 from envspec.build.claim import claim, unclaimed
 from envspec.build.interpreter import Interpreter
-from envspec.build.interrupt import terminable
 from envspec.build.owner import Owner
 from envspec.build.places import Places
 from envspec.build.protocol import (
@@ -28,6 +27,7 @@ from envspec.build.protocol import (
 )
 from envspec.build.tail import printable
 from envspec.diagnostics import DiagnosticError
+from envspec.interrupt import terminable
 from envspec.plan.digest import build_digest
 from envspec.plan.model import PREFIX, SOURCE, Plan, RunStep
 from envspec.reporter import Reporter

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from envspec.build.interrupt import terminable
 from envspec.cli.deaf import deaf
+from envspec.interrupt import terminable
 
 
 def main() -> None:

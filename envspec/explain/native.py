@@ -11,16 +11,15 @@ from envspec.facts import lookup
 from envspec.facts.build_memory import GIB, max_jobs, memory_per_job
 from envspec.facts.rows import Extension as Facts
 from envspec.model import Extension
+from envspec.rules.shared import compiling
 from envspec.rules.view import View
 from envspec.solve import fitting, links
-from envspec.solve.natives import native_facts
 from envspec.solve.values import Link
 
 
 def native(view: View, name: str, version: str, extension: Extension | None) -> Iterator[Link]:
     """What a native package takes, and how it is built where the spec builds it."""
-    stated = view.stated.get(name)
-    facts = native_facts(stated) if stated else lookup.extension(name)
+    facts = compiling.facts(view, name)
     if facts is None:
         yield links.unknown(f"what {name} asks of GPUs, CUDA and compilers is not known")
     else:

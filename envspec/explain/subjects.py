@@ -8,6 +8,7 @@ from envspec.explain import asked, frameworks, native
 from envspec.explain.values import Explained, UnknownPackageError
 from envspec.facts import lookup
 from envspec.facts.builds import COMPANIONS
+from envspec.lock.graph import Graph
 from envspec.lock.model import Lock
 from envspec.model import Spec
 from envspec.names import normalise
@@ -28,7 +29,7 @@ class Subjects:
         self._view = View(spec, source, locked)
         self._locked = {p.name: p for p in lock.packages} if lock else {}
         self._has_lock = lock is not None
-        self._up = asked.parents(self._locked)
+        self._up = Graph(lock.packages if lock else ()).parents()
         self._known = frozenset({*self._view.stated, *self._locked})
 
     def every(self) -> tuple[Explained, ...]:

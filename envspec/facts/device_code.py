@@ -29,6 +29,17 @@ def parse_sm(text: str) -> Sm | None:
     return Sm(int(match[1] or match[3]), int(match[2] or match[4]), match[5])
 
 
+def sm_name(capability: str) -> str:
+    """A compute capability as a spec writes it: ``9.0`` is ``sm_90``."""
+    return f"sm_{capability.replace('.', '')}"
+
+
+def capability(sm: str) -> str:
+    """An SM as NVIDIA and torch write it: ``sm_90a`` is ``9.0a``; ``""`` where it is none."""
+    read = parse_sm(sm)
+    return f"{read.major}.{read.minor}{read.suffix}" if read else ""
+
+
 def arch(sm: str) -> Arch | None:
     """The row of an SM, in any spelling; a suffixed SM has a row of its own or none."""
     asked = parse_sm(sm)

@@ -20,7 +20,6 @@ _CUDNN = re.compile(r"cudnn\d*", re.ASCII)
 _DISTRO = re.compile(
     r"(?:ubuntu|ubi|rockylinux|oraclelinux|centos|opensuse|amzn|cm)\d+(?:\.\d+)?", re.ASCII
 )
-_FIRST_MAJOR = 11
 
 
 class Image(NamedTuple):
@@ -125,7 +124,8 @@ def is_newer_than_known(number: str) -> bool:
 
 def is_older_than_known(number: str) -> bool:
     """True for a CUDA version before the table begins, where tags were made otherwise."""
-    return (version(number) or (0,))[0] < _FIRST_MAJOR
+    oldest = min(_key(r.value) for r in rows(CudaImageRule) if r.kind == "version")
+    return (version(number) or (0,))[0] < oldest[0]
 
 
 def was_never_released(number: str) -> bool:

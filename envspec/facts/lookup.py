@@ -6,6 +6,7 @@ nothing, so its answer is ``None`` too.
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 from envspec.facts.rows import (
@@ -24,10 +25,14 @@ from envspec.facts.rows import (
     ToolkitDriver,
     TorchBuild,
     TorchPairing,
+    UnlistedBuild,
 )
 from envspec.facts.tables import rows
 from envspec.facts.versions import version, within
 from envspec.names import normalise
+
+_RELEASE = re.compile(r"\d+(?:\.\d+)*", re.ASCII)
+
 
 # --- drivers and toolkits -----------------------------------------------------------------
 
@@ -132,6 +137,11 @@ def torch_builds(release: str, machine: str = "x86_64") -> tuple[TorchBuild, ...
     return tuple(best.values())
 
 
+def is_unlisted(build: str) -> bool:
+    """Whether a build may be there for a torch release although `torch_builds` lacks it."""
+    return any(row.build == build for row in rows(UnlistedBuild))
+
+
 def torch_series(machine: str = "x86_64") -> tuple[str, ...]:
     """The torch series that are known (``2.7``), oldest first."""
     found = sorted({parts[:2] for parts, _ in _torch(machine)})
@@ -223,10 +233,15 @@ def tensorflow_release(release: str) -> TensorflowRelease | None:
     return next((row for row in rows(TensorflowRelease) if row.release == series), None)
 
 
-def extension(name: str) -> Extension | None:
-    """What is known about a native extension, by distribution name in any spelling."""
+def extension(name: str, release: str = "") -> Extension | None:
+    """What is known about a native extension, by distribution name in any spelling; None where
+    the row is about other releases than the one asked for. A pre-release counts as its release."""
     wanted = normalise(name)
-    return next((row for row in rows(Extension) if row.name == wanted), None)
+    row = next((row for row in rows(Extension) if row.name == wanted), None)
+    if row is None or not release or not (row.since or row.until):
+        return row
+    number = _RELEASE.match(release)
+    return row if number and within(number[0], row.since or "0", row.until) else None
 
 
 def extension_wheels(name: str, release: str | None = None) -> tuple[ExtensionWheel, ...]:

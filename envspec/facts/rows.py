@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+_SPELLED = {"rhel": "RHEL", "centos": "CentOS", "amazonlinux": "Amazon Linux"}
+
 
 class DriverFloor(NamedTuple):
     """Oldest driver that runs an application of a CUDA release (minor-version compatibility).
@@ -99,6 +101,11 @@ class Distribution(NamedTuple):
     source: str
     as_of: str
 
+    @property
+    def shown(self) -> str:
+        """The release as messages name it: ``Ubuntu 22.04``."""
+        return f"{_SPELLED.get(self.name, self.name.capitalize())} {self.version}"
+
 
 class TorchBuild(NamedTuple):
     """A torch release in one build (``cpu``, ``cu126``) for one machine.
@@ -132,6 +139,15 @@ class TorchBuild(NamedTuple):
     as_of: str
 
 
+class UnlistedBuild(NamedTuple):
+    """A build of torch that may be there for a release although no list of its builds has it."""
+
+    build: str
+    note: str | None
+    source: str
+    as_of: str
+
+
 class TorchPairing(NamedTuple):
     """A companion package and the torch it goes with.
 
@@ -152,7 +168,10 @@ class TorchPairing(NamedTuple):
 
 
 class JaxPlugin(NamedTuple):
-    """What a JAX CUDA plugin asks of the machine and of its libraries."""
+    """What a JAX CUDA plugin asks of the machine and of its libraries.
+
+    The bounds of cuDNN hold from JAX ``cudnn_since`` on; older plugins take older ones.
+    """
 
     plugin: str
     extras: tuple[str, ...]
@@ -160,6 +179,7 @@ class JaxPlugin(NamedTuple):
     cuda: str
     cudnn_min: str
     cudnn_below: str
+    cudnn_since: str
     nccl_min: str | None
     sm_min: str
     note: str | None

@@ -53,6 +53,7 @@ _SCHEMAS = {
         _Schema("host_compiler.toml", kinds.HostCompiler, keys=2),
         _Schema("distribution.toml", kinds.Distribution, keys=2),
         _Schema("torch.toml", kinds.TorchBuild, keys=3),
+        _Schema("torch_unlisted.toml", kinds.UnlistedBuild),
         _Schema("torch_pairing.toml", kinds.TorchPairing, keys=3),
         _Schema("jax.toml", kinds.JaxPlugin),
         _Schema("jax_release.toml", kinds.JaxRelease),

@@ -15,10 +15,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from envspec.interrupt import finish
+
 
 @contextmanager
 def workspace(parent: Path) -> Iterator[Path]:
-    """A fresh folder in ``parent``, removed at the end. Sweeps what dead processes left."""
+    """A fresh folder in ``parent``, removed at the end, however often somebody presses Ctrl-C.
+    Sweeps what dead processes left."""
     parent.mkdir(parents=True, exist_ok=True)
     sweep(parent)
     descriptor, lock = _claim(parent)
@@ -27,9 +30,13 @@ def workspace(parent: Path) -> Iterator[Path]:
         folder.mkdir()
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        lock.unlink(missing_ok=True)
-        os.close(descriptor)
+        finish(lambda: _leave(folder, lock, descriptor))
+
+
+def _leave(folder: Path, lock: Path, descriptor: int) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    lock.unlink(missing_ok=True)
+    os.close(descriptor)
 
 
 def sweep(parent: Path) -> int:

@@ -27,7 +27,6 @@ class Document:
         self.version = version
         self.text = text
         self._locks = locks
-        self._found: tuple[Beside, tuple[Diagnostic, ...]] | None = None
 
     @cached_property
     def source(self) -> SourceFile:
@@ -44,12 +43,10 @@ class Document:
         """Versions in the lock beside it."""
         return dict(self._locks.beside(self.path).versions)
 
+    @cached_property
     def findings(self) -> tuple[Diagnostic, ...]:
         """What `envspec check` finds in this text, the lock beside it and its scripts."""
-        lock = self._locks.beside(self.path)
-        if self._found is None or self._found[0] is not lock:
-            self._found = (lock, self._check(self.source, lock))
-        return self._found[1]
+        return self._check(self.source, self._locks.beside(self.path))
 
     def _check(self, source: SourceFile, lock: Beside) -> tuple[Diagnostic, ...]:
         def look(spec: Spec) -> tuple[Diagnostic, ...]:
@@ -61,7 +58,7 @@ class Document:
     def mended(self) -> str:
         """The text after every fix that can be applied, as `envspec check --fix` does it."""
         lock = self._locks.beside(self.path)
-        return fix(self.source, self.findings(), lambda s: self._check(s, lock)).source.text
+        return fix(self.source, self.findings, lambda s: self._check(s, lock)).source.text
 
     def changed(self, text: Text, version: int | None) -> Document:
         """The next version."""

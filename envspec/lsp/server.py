@@ -139,7 +139,7 @@ class Server(LanguageServer):
         begun = time.perf_counter()
         try:
             related = self._shows_related()
-            found = [wire.diagnostic(document, d, related=related) for d in document.findings()]
+            found = [wire.diagnostic(document, d, related=related) for d in document.findings]
         except Exception:
             _log.exception("checking %r failed", uri)
             found = [wire.failure("this is a bug in envspec: checking failed; its log says more")]

@@ -115,7 +115,7 @@ def _first_line(text: Text, span: Span) -> Span:
 def actions(document: Document, asked: lsp.CodeActionParams) -> list[lsp.CodeAction]:
     """What mends findings: one quick fix for each in the range, and all of the file at once."""
     only = asked.context.only
-    found = [d for d in document.findings() if d.fix is not None]
+    found = [d for d in document.findings if d.fix is not None]
     result = []
     if _wanted(only, lsp.CodeActionKind.QuickFix.value):
         chosen = document.text.offset(place(asked.range.start))

@@ -2,7 +2,8 @@
 
 Rules are pure and see the spec, the versions that are settled and the facts only, so everything
 they find is found before anything is fetched or built. A rule is a module with its ``CODE`` and
-``check(view)``.
+``check(view)``. What several rules ask or write is in `envspec.rules.shared`, and no rule is there;
+what the solver and the explanations ask too is in `envspec.stated` and `envspec.toolchain`.
 """
 
 from __future__ import annotations

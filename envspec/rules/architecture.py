@@ -11,10 +11,12 @@ from envspec.facts.device_code import (
     closest_arch,
     is_newer_than_known,
     parse_sm,
+    sm_name,
     torch_runs_on,
 )
 from envspec.facts.versions import version
-from envspec.rules import pytorch
+from envspec.placing import within
+from envspec.rules.shared import pytorch
 from envspec.rules.view import View
 from envspec.source import Span
 from envspec.wording import either
@@ -36,7 +38,7 @@ def check(view: View) -> Iterator[Diagnostic]:
 
 def _place(view: View, gpu: str) -> Span:
     line = view.spec.accelerator.gpus_span
-    return pytorch.within(view, line, gpu) or line
+    return within(view.source, line, gpu) or line
 
 
 def _unknown(view: View, gpu: str) -> Diagnostic | None:
@@ -52,7 +54,7 @@ def _unknown(view: View, gpu: str) -> Diagnostic | None:
         return None
     if not plain and is_newer_than_known(gpu):
         return None
-    name = f"sm_{near.sm.replace('.', '')}"
+    name = sm_name(near.sm)
     who = f"{near.generation}: {', '.join(near.gpus)}" if near.gpus else near.generation
     cause = (
         f"architectures with `{sm.suffix}` begin at sm_{first}0"
@@ -75,7 +77,7 @@ def _uncovered(view: View, gpu: str) -> Iterator[Diagnostic]:
         return
     known = arch(gpu)
     card = f" ({', '.join(known.gpus[:3])})" if known and known.gpus else ""
-    native = " ".join(f"sm_{a.replace('.', '')}" for a in row.architectures)
+    native = " ".join(map(sm_name, row.architectures))
     hint, fix = _mend(view, gpu)
     yield Diagnostic(
         CODE,

@@ -98,7 +98,8 @@ def _build(view: View) -> Iterator[Diagnostic]:
     if torch is None or row is None or stated is None or stated.because or row.build == "cpu":
         return
     default = lookup.torch_build(torch.public, None, view.machine)
-    if row.experimental:
+    # A release may call the build experimental that the default index serves: that is no departure.
+    if row.experimental and not (default and default.build == row.build):
         cause = f"torch {row.release} was released with this build as experimental"
         title = f"torch {torch.public} is taken in its experimental build `{row.build}`"
     elif default and default.build != row.build and view.cuda and not _needed(view, default):

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from envspec.diagnostics import Diagnostic, Fix, Label
 from envspec.facts.versions import differs
 from envspec.model import TORCH_INDEX
-from envspec.rules import pytorch
+from envspec.rules.shared import pytorch
 from envspec.rules.view import View
 from envspec.wording import either
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from envspec.diagnostics import WARNING, Diagnostic, Label
 from envspec.facts.versions import differs
-from envspec.rules import pytorch
+from envspec.rules.shared import places, pytorch
 from envspec.rules.view import View
 
 CODE = "W0320"
@@ -36,7 +36,7 @@ def check(view: View) -> Iterator[Diagnostic]:
             (Label(span, "stated here"), Label(pytorch.place(view), f"brings {name} {actual}")),
             cause=f"{name} comes with torch's wheels, in {actual}, and torch loads that one",
             hint=f"write `{word} {precise}`, drop the line, or say with `because` what it is for",
-            fix=pytorch.replace(view, span, stated, precise, f"state {name} {precise}"),
+            fix=places.replace(view.source, span, stated, precise, f"state {name} {precise}"),
             severity=WARNING,
         )
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from envspec.diagnostics import Diagnostic, Fix, Label
 from envspec.model import UNSTATED, Entry
-from envspec.rules.places import add_after, line_of, value_of
+from envspec.rules.shared.places import add_after, line_of, value_of
 from envspec.rules.view import View
 
 CODE = "E0345"

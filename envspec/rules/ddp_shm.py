@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from envspec.diagnostics import WARNING, Diagnostic, Fix, Label
 from envspec.facts.build_memory import GIB
-from envspec.rules.places import add_block, add_line
+from envspec.rules.shared.places import add_block, add_line
 from envspec.rules.view import View
 
 CODE = "W0344"

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from envspec.diagnostics import Diagnostic, Label
 from envspec.facts import lookup
 from envspec.facts.versions import older
-from envspec.rules import pytorch
+from envspec.rules.shared import places, pytorch
 from envspec.rules.view import View
 from envspec.stated import forward_compatible
 from envspec.wording import either
@@ -42,8 +42,8 @@ def check(view: View) -> Iterator[Diagnostic]:
         (Label(accelerator.driver_span, "the oldest driver that is allowed"), Label(at, label)),
         cause=f"{who} asks for CUDA {cuda}, and {name} runs on driver {floor.linux} and newer",
         hint=f"write `driver >={floor.linux}`{_other(view)}",
-        fix=pytorch.replace(
-            view,
+        fix=places.replace(
+            view.source,
             accelerator.driver_span,
             f">={accelerator.driver}",
             f">={floor.linux}",

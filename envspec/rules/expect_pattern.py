@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from envspec.diagnostics import Diagnostic, Label
 from envspec.model import Entry
-from envspec.rules import patterns
-from envspec.rules.places import string_of
+from envspec.rules.shared import patterns
+from envspec.rules.shared.places import string_of
 from envspec.rules.view import View
 
 CODE = "E0352"

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from envspec.diagnostics import Diagnostic, Label
 from envspec.facts.versions import version
-from envspec.rules import compiling
+from envspec.rules.shared import compiling
 from envspec.rules.view import Settled, View
 
 CODE = "E0334"

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from envspec.diagnostics import Diagnostic, Label
-from envspec.rules import compiling
-from envspec.rules.compiling import ARCH_LIST, Build
+from envspec.rules.shared import compiling
+from envspec.rules.shared.compiling import Build
 from envspec.rules.view import View
 from envspec.stated import environment
+from envspec.toolchain import ARCH_LIST
 
 CODE = "E0331"
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from envspec.diagnostics import WARNING, Diagnostic, Label
 from envspec.model import DEFAULT_NEEDS
-from envspec.rules import compiling
-from envspec.rules.compiling import Build
 from envspec.rules.extension_needs import add_needs, needs_span
+from envspec.rules.shared import compiling
+from envspec.rules.shared.compiling import Build
 from envspec.rules.view import View
 
 CODE = "W0393"

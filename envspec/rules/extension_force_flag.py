@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from envspec.diagnostics import Diagnostic, Edit, Fix, Label
 from envspec.model import Extension
-from envspec.rules import compiling
+from envspec.rules.shared import compiling
 from envspec.rules.view import View
 from envspec.source import Span
 from envspec.stated import environment

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from envspec.diagnostics import Diagnostic, Edit, Fix, Label
 from envspec.facts import rows as kinds
 from envspec.model import DEFAULT_NEEDS, Extension
-from envspec.rules import compiling, places
+from envspec.rules.shared import compiling, places
 from envspec.rules.view import View
 from envspec.source import Span
+from envspec.wording import ticked
 
 CODE = "E0333"
 # Builds use ninja where they find it and manage without.
@@ -23,7 +24,7 @@ def check(view: View) -> Iterator[Diagnostic]:
         missing = missing_needs(extension, row) if row else ()
         if row is None or not missing:
             continue
-        names = " and ".join(f"`{name}`" for name in missing)
+        names = ticked(missing)
         yield Diagnostic(
             CODE,
             f"the build of extension `{extension.name}` needs {names}",

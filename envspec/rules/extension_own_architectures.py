@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from envspec.diagnostics import WARNING, Diagnostic, Label
-from envspec.rules import compiling
 from envspec.rules.extension_architectures import without_a_list
+from envspec.rules.shared import compiling
 from envspec.rules.view import View
 
 CODE = "W0392"

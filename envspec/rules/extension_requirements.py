@@ -9,10 +9,13 @@ from envspec import toolchain
 from envspec.diagnostics import Diagnostic, Label
 from envspec.facts import lookup
 from envspec.facts import rows as kinds
+from envspec.facts.device_code import capability, parse_sm, sm_name
+from envspec.facts.versions import at_least
 from envspec.model import Extension
-from envspec.rules import compiling
+from envspec.rules.shared import compiling
 from envspec.rules.view import View
 from envspec.source import Span
+from envspec.wording import ticked
 
 CODE = "E0335"
 
@@ -57,20 +60,17 @@ def _finding(
 def _gpus(view: View, asking: _Asking) -> Iterator[Diagnostic]:
     least = asking.row.sm_min
     accelerator = view.spec.accelerator
-    old = [g for g in accelerator.gpus if least and compiling.older(_number(g), least)]
+    asked = parse_sm(least) if least else None
+    old = [g for g in accelerator.gpus if asked and (sm := parse_sm(g)) and sm[:2] < asked[:2]]
     if old and least:
-        names = ", ".join(f"`{gpu}`" for gpu in old)
+        names = ticked(old)
         yield _finding(
             view, asking,
-            f"`{asking.name}` needs GPUs from sm_{least.replace('.', '')} on, not {names}",
+            f"`{asking.name}` needs GPUs from {sm_name(least)} on, not {names}",
             Label(accelerator.gpus_span, "older"),
-            f"it has no code for compute capability {', '.join(map(compiling.shown_sm, old))}",
+            f"it has no code for compute capability {', '.join(map(capability, old))}",
             f"drop {names} from `gpus`, or do without `{asking.name}`",
         )  # fmt: skip
-
-
-def _number(gpu: str) -> str:
-    return compiling.shown_sm(gpu).rstrip("af")
 
 
 def _cuda(view: View, asking: _Asking) -> Iterator[Diagnostic]:
@@ -78,7 +78,7 @@ def _cuda(view: View, asking: _Asking) -> Iterator[Diagnostic]:
     if not least or not asking.compiled:
         return
     nvcc = toolchain.nvcc(view.spec)
-    if nvcc is not None and compiling.older(nvcc.release, least):
+    if nvcc is not None and at_least(nvcc.release, least) is False:
         yield _finding(
             view, asking,
             f"`{asking.name}` needs CUDA {least} and newer, and {nvcc.said} is {nvcc.release}",
@@ -91,7 +91,7 @@ def _cuda(view: View, asking: _Asking) -> Iterator[Diagnostic]:
 def _glibc(view: View, asking: _Asking) -> Iterator[Diagnostic]:
     least, platform = asking.row.glibc_min, view.spec.platform
     found = lookup.glibc_of(platform.base) if least else None
-    if least and found and compiling.older(found, least):
+    if least and found and at_least(found, least) is False:
         yield _finding(
             view, asking,
             f"`{asking.name}` needs glibc {least} and newer, and the base has {found}",

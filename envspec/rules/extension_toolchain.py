@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from envspec import toolchain
 from envspec.diagnostics import Diagnostic, Label
 from envspec.facts import images
-from envspec.rules import compiling
+from envspec.rules.shared import compiling
 from envspec.rules.view import View
 
 CODE = "E0330"

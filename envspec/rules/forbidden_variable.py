@@ -15,6 +15,7 @@ from envspec.diagnostics import Diagnostic, Fix, Label
 from envspec.facts.device_code import binary_runs_on, parse_sm
 from envspec.model import Spec, Variable
 from envspec.rules.view import View
+from envspec.wording import ticked
 
 CODE = "E0303"
 
@@ -164,7 +165,7 @@ def _architectures(view: View, variable: Variable) -> Iterator[Diagnostic]:
     separator = ";" if ";" in variable.value else " "
     added = [f"{sm.major}.{sm.minor}{sm.suffix}" for sm in map(parse_sm, missing) if sm]
     value = separator.join([*words, *added])
-    names = " and ".join(f"`{gpu}`" for gpu in missing)
+    names = ticked(missing)
     yield Diagnostic(
         CODE,
         f"`{_ARCHES}` leaves out {names}, which `gpus` names",

@@ -10,16 +10,14 @@ from envspec.facts.device_code import Sm, parse_sm
 from envspec.facts.rows import JaxPlugin
 from envspec.facts.versions import differs, older
 from envspec.model import Package
-from envspec.rules import pytorch
+from envspec.placing import within
+from envspec.rules.shared import places, pytorch
 from envspec.rules.view import View
 from envspec.source import Span
 from envspec.stated import forward_compatible
 from envspec.wording import either
 
 CODE = "E0321"
-# The table holds what the plugins of these releases and newer ones ask of cuDNN. Older ones take
-# older ones: JAX 0.5.3 resolves beside torch 2.6.0, whose cuDNN is 9.1.
-_CUDNN_SINCE = {"cuda12": "0.6.2", "cuda13": "0.9.2"}
 
 
 def check(view: View) -> Iterator[Diagnostic]:
@@ -54,7 +52,7 @@ def _jax(view: View, package: Package, row: JaxPlugin) -> Iterator[Diagnostic]:
     for gpu in accelerator.gpus:
         sm = parse_sm(gpu)
         if sm and needed and sm[:2] < needed[:2]:
-            at = pytorch.within(view, accelerator.gpus_span, gpu) or accelerator.gpus_span
+            at = within(view.source, accelerator.gpus_span, gpu) or accelerator.gpus_span
             title = f"{who} needs compute capability {row.sm_min}, and `{gpu}` is older"
             cause = f"the plugin holds no code for GPUs below {row.sm_min}"
             choice = f"take `{gpu}` out of `gpus`"
@@ -65,7 +63,7 @@ def _jax(view: View, package: Package, row: JaxPlugin) -> Iterator[Diagnostic]:
         cause = f"the plugin takes CUDA {row.cuda} and newer of that major, and no other major"
         hint = f"write `accelerator cuda {row.cuda}` or a newer {plugin}.x, or take another extra"
         yield _finding(view, package, title, accelerator.toolkit_span, f"CUDA {cuda}", cause, hint)
-    if accelerator.cudnn and jax and not older(jax.public, _CUDNN_SINCE.get(row.plugin, "0")):
+    if accelerator.cudnn and jax and not older(jax.public, row.cudnn_since):
         low = older(accelerator.cudnn, row.cudnn_min)
         if low or not older(accelerator.cudnn, row.cudnn_below):
             title = f"{who} needs cuDNN {row.cudnn_min} or newer, below {row.cudnn_below}"
@@ -103,7 +101,9 @@ def _tensorflow(view: View, package: Package) -> Iterator[Diagnostic]:
         title = f"{who} is built for CUDA {row.cuda}, and the accelerator states {stated}"
         cause = f"it loads the libraries of CUDA {wanted} by name, not those of {stated}"
         at, name = accelerator.toolkit_span, f"state CUDA {row.cuda}"
-        fix = pytorch.replace(view, at, stated, row.cuda, name) if not view.torch_cuda else None
+        fix = (
+            places.replace(view.source, at, stated, row.cuda, name) if not view.torch_cuda else None
+        )
         hint = f"write `accelerator cuda {row.cuda}`"
         yield _finding(view, package, title, at, f"CUDA {stated}", cause, hint, fix)
 
@@ -113,8 +113,8 @@ def _driver(view: View, package: Package, who: str, floor: str) -> Iterator[Diag
     if not older(accelerator.driver, floor) or forward_compatible(view.spec):
         return
     stated = f">={accelerator.driver}"
-    fix = pytorch.replace(
-        view, accelerator.driver_span, stated, f">={floor}", f"ask for driver {floor}"
+    fix = places.replace(
+        view.source, accelerator.driver_span, stated, f">={floor}", f"ask for driver {floor}"
     )
     title = f"{who} needs driver {floor}, and the spec allows {accelerator.driver}"
     cause = f"its CUDA runs on driver {floor} and newer"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from envspec.diagnostics import Diagnostic, Fix, Label
 from envspec.facts import lookup
 from envspec.facts.versions import older
-from envspec.rules import pytorch
+from envspec.rules.shared import places, pytorch
 from envspec.rules.view import View
 from envspec.source import Span
 from envspec.wording import either
@@ -70,8 +70,8 @@ def check(view: View) -> Iterator[Diagnostic]:
             f"its wheels are built for glibc {needed}, and those for a newer one than stated are "
             "not taken",
             f"write `glibc >={needed}`",
-            pytorch.replace(
-                view,
+            places.replace(
+                view.source,
                 platform.glibc_span,
                 f">={platform.glibc}",
                 f">={needed}",

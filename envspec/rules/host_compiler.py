@@ -10,7 +10,7 @@ from envspec.facts import images, lookup
 from envspec.facts.rows import HostCompiler
 from envspec.facts.tables import rows
 from envspec.facts.versions import within
-from envspec.rules import compiling
+from envspec.rules.shared import compiling
 from envspec.rules.view import View
 from envspec.toolchain import Compiler
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from envspec.diagnostics import WARNING, Diagnostic, Fix, Label
 from envspec.facts.build_memory import GIB, jobs_for, memory_per_job
 from envspec.model import Extension, Variable
-from envspec.rules.places import line_of, value_of
+from envspec.rules.shared.places import line_of, value_of
 from envspec.rules.view import View
 from envspec.source import Span
 

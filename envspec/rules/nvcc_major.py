@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from envspec import toolchain
 from envspec.diagnostics import ERROR, WARNING, Diagnostic, Fix, Label
 from envspec.facts import images
-from envspec.rules import compiling, places
+from envspec.rules.shared import compiling, places
 from envspec.rules.view import View
 from envspec.toolchain import Nvcc
 

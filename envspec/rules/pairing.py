@@ -14,7 +14,7 @@ from envspec.facts.builds import COMPANIONS, cuda_of_build
 from envspec.facts.rows import TorchPairing
 from envspec.facts.versions import older, version
 from envspec.model import TORCH_INDEX, Extension, Package
-from envspec.rules import pytorch
+from envspec.rules.shared import places, pytorch
 from envspec.rules.view import Settled, View
 from envspec.stated import build_of_index, exact, from_default_index
 from envspec.wording import either
@@ -93,7 +93,7 @@ def _move(view: View, companion: Settled, fitting: tuple[str, ...]) -> Fix | Non
         return None
     local = pinned.partition("+")[2]
     wanted = f"=={fitting[0]}{'+' * bool(local)}{local}"
-    edits = pytorch.request(view, stated, wanted, "")
+    edits = places.request(view.source, stated, wanted, "")
     return Fix(f"take {companion.name} {fitting[0]}", edits) if edits else None
 
 
@@ -107,7 +107,7 @@ def _build(view: View, torch: Settled, vision: Settled) -> Iterator[Diagnostic]:
     fix = None
     stated = view.stated.get(vision.name)
     if isinstance(stated, Package) and exact(stated.specifier):
-        edits = pytorch.request(view, stated, pin, f"{TORCH_INDEX}{ours}")
+        edits = places.request(view.source, stated, pin, f"{TORCH_INDEX}{ours}")
         fix = Fix(f"take the `{ours}` build of torchvision", edits) if edits else None
     yield Diagnostic(
         CODE,

@@ -6,7 +6,6 @@ driver cannot read the PTX of a newer toolkit, so it needs the driver that shipp
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -15,15 +14,14 @@ from envspec.facts import lookup
 from envspec.facts.device_code import binary_runs_on
 from envspec.facts.versions import older
 from envspec.model import Extension
-from envspec.rules import pytorch
+from envspec.rules.shared import places, pytorch
 from envspec.rules.view import View
 from envspec.source import Span
 from envspec.stated import forward_compatible
+from envspec.toolchain import ARCH_LIST, architectures_in
 from envspec.wording import ticked
 
 CODE = "E0312"
-_SEPARATOR = re.compile(r"[;,\s]+")
-_VARIABLE = "TORCH_CUDA_ARCH_LIST"
 
 
 class _Code(NamedTuple):
@@ -62,8 +60,8 @@ def check(view: View) -> Iterator[Diagnostic]:
             cause=f"native code of CUDA {code.cuda} runs on driver {floor.linux}; its PTX is "
             f"compiled by the driver, which takes {row.linux}, the one of that toolkit",
             hint=f"write `driver >={row.linux}`, or take code that is native for {which}",
-            fix=pytorch.replace(
-                view,
+            fix=places.replace(
+                view.source,
                 accelerator.driver_span,
                 f">={accelerator.driver}",
                 f">={row.linux}",
@@ -87,8 +85,8 @@ def _listed(view: View, extension: Extension) -> tuple[tuple[str, ...], tuple[st
     """Native and PTX architectures that an extension is compiled for; None where the list is
     not stated. A name in it (`Hopper`) decides nothing."""
     variables = (*view.spec.environment, *extension.environment)
-    value = next((v.value for v in reversed(variables) if v.name == _VARIABLE), "")
-    words = [w for w in _SEPARATOR.split(value) if w]
+    value = next((v.value for v in reversed(variables) if v.name == ARCH_LIST), "")
+    words = architectures_in(value)
     plain = tuple(w.removesuffix("+PTX") for w in words)
     if not words:
         return None

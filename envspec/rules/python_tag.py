@@ -11,7 +11,7 @@ from typing import NamedTuple
 from envspec.diagnostics import Diagnostic, Label
 from envspec.facts import lookup
 from envspec.facts.versions import version
-from envspec.rules import pytorch
+from envspec.rules.shared import pytorch
 from envspec.rules.view import Settled, View
 
 CODE = "E0314"

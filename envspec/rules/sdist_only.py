@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from envspec.diagnostics import Diagnostic, Edit, Fix, Label
 from envspec.facts import rows as kinds
 from envspec.model import Package
-from envspec.rules import compiling, places
+from envspec.rules.shared import compiling, places
 from envspec.rules.view import View
 from envspec.source import Span
 from envspec.stated import exact, from_default_index

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from envspec.credentials import token_in
 from envspec.diagnostics import Diagnostic, Label
 from envspec.model import GitSource, Spec, Variable
-from envspec.rules.places import string_of
+from envspec.rules.shared.places import string_of
 from envspec.rules.view import View
 from envspec.source import Span
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from envspec import toolchain
 from envspec.diagnostics import Diagnostic, Label
 from envspec.facts import device_code
-from envspec.facts.versions import within
+from envspec.facts.versions import at_least, within
 from envspec.model import Variable
-from envspec.rules import compiling
-from envspec.rules.compiling import ARCH_LIST, Build
+from envspec.rules.shared import compiling
+from envspec.rules.shared.compiling import Build
 from envspec.rules.view import View
 from envspec.source import Span
+from envspec.toolchain import ARCH_LIST
 
 CODE = "E0337"
 
@@ -55,7 +55,7 @@ def _own_list(view: View, build: Build) -> Variable | None:
 
 def _listed(written: str) -> tuple[str, ...]:
     """The SMs of ``8.0;9.0+PTX`` or ``80;90``; names of generations (``Ampere``) are left out."""
-    words = (word.partition("+")[0] for word in re.split(r"[;,\s]+", written))
+    words = (word.partition("+")[0] for word in toolchain.architectures_in(written))
     return tuple(word for word in words if device_code.parse_sm(word))
 
 
@@ -65,7 +65,7 @@ def _refused(gpu: str, release: str) -> tuple[str, str]:
     if row is None:
         return "", ""
     first, last, what = row.first_toolkit, row.last_toolkit, f"{row.sm} ({row.generation})"
-    if first and compiling.older(release, first):
+    if first and at_least(release, first) is False:
         return f"CUDA {first} was the first to know {what}", f"CUDA {first} or newer"
     if not within(release, "0", last):
         return f"CUDA {last} was the last to compile for {what}", f"CUDA {last} or older"

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from envspec.diagnostics import ERROR, WARNING, Diagnostic, Fix, Label
 from envspec.facts.versions import differs
 from envspec.model import TORCH_INDEX
-from envspec.rules import pytorch
+from envspec.rules.shared import places, pytorch
 from envspec.rules.view import View
 
 CODE = "E0317"
@@ -61,5 +61,7 @@ def _mend(view: View, stated: str, wanted: str) -> tuple[str, Fix | None]:
         build = builds[0].build
         return f"{toolkit}, or take torch in build `{build}` from `{TORCH_INDEX}{build}`", None
     span = view.spec.accelerator.toolkit_span
-    fix = pytorch.replace(view, span, stated, wanted, f"state CUDA {wanted}, which torch brings")
+    fix = places.replace(
+        view.source, span, stated, wanted, f"state CUDA {wanted}, which torch brings"
+    )
     return toolkit, fix

@@ -8,30 +8,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from envspec.diagnostics import Diagnostic, Fix, Label
+from envspec.facts import lookup
 from envspec.facts.builds import cuda_of_build
 from envspec.facts.rows import TorchBuild
 from envspec.facts.versions import version
-from envspec.rules import pytorch
+from envspec.rules.shared import pytorch
 from envspec.rules.view import View
 from envspec.wording import either, ticked
 
 CODE = "E0316"
-# Published beside the documented builds of several releases, so that no list of it is complete.
-_UNLISTED = frozenset({"cu129"})
-# Before it, the tables have no release.
-_FIRST = (1, 11)
 
 
 def check(view: View) -> Iterator[Diagnostic]:
     """At most one finding, at torch."""
     torch, build = view.torch, view.torch_build_name
-    if torch is None or not build or not pytorch.is_official(view):
+    if torch is None or version(torch.public) is None or not build or not pytorch.is_official(view):
         return
     known = pytorch.cuda_builds(view)
     if build == "cpu" or any(row.build == build for row in known):
         return
     # One CUDA build alone is what the default index told: others may be there.
-    if len(known) < 2 or view.machine != "x86_64" or _is_possible(view, build):
+    if len(known) < 2 or view.machine != "x86_64" or lookup.is_unlisted(build):
         return
     names = [r.build for r in known]
     near = _nearest(build, known)
@@ -45,12 +42,6 @@ def check(view: View) -> Iterator[Diagnostic]:
         hint=hint,
         fix=_fix(view, near),
     )
-
-
-def _is_possible(view: View, build: str) -> bool:
-    torch = view.torch
-    asked = version(torch.public) if torch else None
-    return asked is None or asked[:2] < _FIRST or build in _UNLISTED
 
 
 def _nearest(build: str, known: tuple[TorchBuild, ...]) -> TorchBuild | None:

@@ -14,10 +14,11 @@ from envspec.diagnostics import Diagnostic, Edit, Fix, Label
 from envspec.facts import lookup
 from envspec.facts.versions import version
 from envspec.model import Package
-from envspec.rules import pytorch
+from envspec.placing import within
+from envspec.rules.shared import pytorch
 from envspec.rules.view import View
 from envspec.source import Span
-from envspec.wording import either
+from envspec.wording import either, listed
 
 CODE = "E0319"
 _BY_NAME = re.compile(
@@ -58,10 +59,10 @@ def check(view: View) -> Iterator[Diagnostic]:
     newest = lookup.driver_floor(majors[-1])
     driver = f"; the driver has to suit the newer one, {newest.linux}" if newest else ""
     hint, fix = _mend(view, first)
-    names = " and ".join(e.shown for e in first)
+    names = listed(e.shown for e in first)
     yield Diagnostic(
         CODE,
-        f"CUDA {' and '.join(majors)} in one environment, by {names}",
+        f"CUDA {listed(majors)} in one environment, by {names}",
         view.source,
         tuple(Label(e.span, f"{e.shown} is for CUDA {e.major}") for e in reversed(first)),
         cause="no metadata forbids it, so it resolves, and one process then loads the libraries of "
@@ -131,7 +132,7 @@ def _mend(view: View, first: list[_Evidence]) -> tuple[str, Fix | None]:
     if other.extra and torch.major in {"12", "13"}:
         extra = other.extra.replace(other.major, torch.major, 1)
         choices.append(f"take the extra `{extra}` instead of `{other.extra}`")
-        at = pytorch.within(view, other.span, other.extra)
+        at = within(view.source, other.span, other.extra)
         if at and not builds and len(first) == 2:
             fix = Fix(f"take the CUDA {torch.major} plugin", (Edit(at, extra),))
     if builds:

@@ -8,7 +8,7 @@ from envspec.diagnostics import Diagnostic, Fix, Label
 from envspec.facts import lookup
 from envspec.facts.rows import Namesake
 from envspec.model import Extension, Package
-from envspec.rules import compiling
+from envspec.rules.shared import compiling
 from envspec.rules.view import View
 from envspec.stated import from_default_index
 

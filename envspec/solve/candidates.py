@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from envspec.facts import lookup
 from envspec.facts.rows import (
-    JaxPlugin,
     TensorflowRelease,
     ToolkitDriver,
     TorchBuild,
@@ -63,12 +62,6 @@ class Toolkit(NamedTuple):
     row: ToolkitDriver
 
 
-class Jax(NamedTuple):
-    """A CUDA plugin of JAX."""
-
-    row: JaxPlugin
-
-
 class Tensorflow(NamedTuple):
     """A TensorFlow series; ``libraries`` says that it brings its CUDA libraries along."""
 
@@ -76,7 +69,7 @@ class Tensorflow(NamedTuple):
     libraries: bool
 
 
-Candidate = Torch | Companion | Toolkit | Jax | Tensorflow
+Candidate = Torch | Companion | Toolkit | Tensorflow
 
 
 def torches(stated: str = "") -> tuple[Torch, ...]:

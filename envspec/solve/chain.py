@@ -9,12 +9,12 @@ from envspec.model import Extension, Package
 from envspec.solve import fitting, links
 from envspec.solve.candidates import Companion, Tensorflow, Toolkit, Torch
 from envspec.solve.limits import jax_plugin
-from envspec.solve.natives import native_facts
 from envspec.solve.problem import Problem
 from envspec.solve.search import Choice
 from envspec.solve.values import Link
 from envspec.stated import forward_compatible, package
-from envspec.toolchain import build_image, host_compilers
+from envspec.toolchain import build_image, extension_facts, host_compilers
+from envspec.wording import ticked
 
 _MOST_PASSED = 4
 
@@ -97,7 +97,7 @@ def _frameworks(problem: Problem, choice: Choice) -> Iterator[Link]:
 
 def _native(problem: Problem, item: Package | Extension, cuda: str) -> Iterator[Link]:
     spec = problem.spec
-    facts = native_facts(item)
+    facts = extension_facts(item)
     if facts is not None:
         yield from links.native(facts, spec.accelerator.gpus, cuda)
     if not isinstance(item, Extension):
@@ -143,7 +143,7 @@ def _lacks(problem: Problem, torch: Torch) -> Link:
     if failing:
         # A reason of one statement says more than one of two, and a refusal more than a doubt.
         limit, answer = min(failing, key=lambda one: (one[1] is None, len(one[0].keys)))
-        said = " and ".join(f"`{problem.statement(k).said}`" for k in sorted(limit.keys))
+        said = ticked(problem.statement(k).said for k in sorted(limit.keys))
         if answer is False:
             return links.fact(f"{name} does not go with {said}", torch.row)
         told = f"{name}: whether it goes with {said} is not known"

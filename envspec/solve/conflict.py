@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from envspec.facts import images, lookup
-from envspec.facts.device_code import arch
+from envspec.facts.device_code import arch, sm_name
 from envspec.facts.rows import Distribution
 from envspec.model import Spec
 from envspec.solve import fitting
@@ -128,7 +128,7 @@ def image_libc(row: Distribution | None) -> str:
     if row is None:
         return "its C library is not known"
     if row.glibc is None:
-        return f"{row.name} has {row.libc} and no glibc, and torch has no wheels for it"
+        return f"{row.shown} has {row.libc} and no glibc, and torch has no wheels for it"
     return f"glibc {row.glibc}"
 
 
@@ -137,14 +137,10 @@ def _of_native(_: Spec, name: str) -> str:
     if facts is None:
         return ""
     parts = [
-        f"runs on {_sm(facts.sm_min)} and newer" if facts.sm_min else "",
+        f"runs on {sm_name(facts.sm_min)} and newer" if facts.sm_min else "",
         f"takes CUDA {facts.cuda_min} or newer" if facts.cuda_min else "",
     ]
     return ", ".join(filter(None, parts))
-
-
-def _sm(number: str) -> str:
-    return f"sm_{number.replace('.', '')}"
 
 
 def _of_devel(spec: Spec, _: str) -> str:

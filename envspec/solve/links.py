@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from envspec.facts import lookup
-from envspec.facts.device_code import arch
-from envspec.facts.rows import Distribution, Extension, HostCompiler, TorchBuild, TorchPairing
+from envspec.facts.device_code import arch, sm_name
+from envspec.facts.rows import Extension, HostCompiler, TorchBuild, TorchPairing
 from envspec.facts.tables import rows
 from envspec.facts.versions import at_least, within
 from envspec.solve import fitting
@@ -55,7 +55,7 @@ def gpus(row: TorchBuild, named: Sequence[str], stated_driver: str) -> Iterator[
         yield fact(f"{row.build} reaches {_said(through)} through PTX alone", row)
         yield _ptx_driver(row.cuda or "", stated_driver)
     if lacking:
-        code = ", ".join(_sm(a) for a in row.architectures or ())
+        code = ", ".join(sm_name(a) for a in row.architectures or ())
         yield fact(
             f"{row.build} has no code for {_said(lacking)}{': it has ' if code else ''}{code}", row
         )
@@ -92,10 +92,6 @@ def _gpu_names(sm: str) -> str:
     return f"{row.generation}: {', '.join(row.gpus)}" if row and row.gpus else ""
 
 
-def _sm(number: str) -> str:
-    return f"sm_{number.replace('.', '')}"
-
-
 def python(row: TorchBuild, release: str, stated: str) -> Link:
     """Whether a torch release has wheels for a Python."""
     ends = f"{row.python_min} to {row.python_max}"
@@ -119,18 +115,13 @@ def glibc(row: TorchBuild, release: str, base: str, stated: str) -> Iterator[Lin
     if image is None:
         yield unknown(f"the C library of `{base}` is not known")
     elif image.glibc is None:
-        yield fact(f"`{base}` is {_distribution(image)} with {image.libc} and no glibc", image)
+        yield fact(f"`{base}` is {image.shown} with {image.libc} and no glibc", image)
     else:
         enough = "" if at_least(image.glibc, wanted) else ", which is too old"
-        yield fact(f"`{base}` is {_distribution(image)} with glibc {image.glibc}{enough}", image)
+        yield fact(f"`{base}` is {image.shown} with glibc {image.glibc}{enough}", image)
     if stated:
         enough = "as much as that" if at_least(stated, wanted) else "less than that"
         yield Link(f"the spec states glibc >={stated}, {enough}")
-
-
-def _distribution(row: Distribution) -> str:
-    names = {"rhel": "RHEL", "centos": "CentOS", "amazonlinux": "Amazon Linux"}
-    return f"{names.get(row.name, row.name.capitalize())} {row.version}"
 
 
 def libraries(row: TorchBuild) -> Iterator[Link]:
@@ -166,7 +157,7 @@ def pairing(row: TorchPairing, found: str, torch: str) -> Link:
 def native(row: Extension, gpus: tuple[str, ...], cuda: str) -> Iterator[Link]:
     """What a native package asks of GPUs and toolkit."""
     if row.sm_min:
-        lowest = _sm(row.sm_min)
+        lowest = sm_name(row.sm_min)
         old = [sm for sm in gpus if fitting.sm_reaches(sm, row.sm_min) is False]
         said = f", and not on {', '.join(old)}" if old else ""
         yield fact(f"{row.name} runs on {lowest} and newer{said}", row)

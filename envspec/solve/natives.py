@@ -6,12 +6,11 @@ from collections.abc import Iterator
 
 from envspec.facts import images, lookup
 from envspec.facts.rows import Extension as Facts
-from envspec.facts.versions import at_least, version, within
+from envspec.facts.versions import at_least
 from envspec.model import Extension, Package, Spec
 from envspec.solve import fitting
 from envspec.solve.problem import Limit, always, limit
-from envspec.stated import exact
-from envspec.toolchain import build_image, host_compilers
+from envspec.toolchain import build_image, extension_facts, host_compilers
 
 
 def of_natives(spec: Spec, first: str) -> Iterator[Limit]:
@@ -19,7 +18,7 @@ def of_natives(spec: Spec, first: str) -> Iterator[Limit]:
     both: list[Package | Extension] = [*spec.packages, *spec.extensions]
     for item in both:
         kind = "package" if isinstance(item, Package) else "extension"
-        key, facts = f"{kind} {item.name}", native_facts(item)
+        key, facts = f"{kind} {item.name}", extension_facts(item)
         if facts is not None:
             yield from _of_native(spec, first, key, facts)
         if isinstance(item, Extension):
@@ -61,12 +60,3 @@ def _of_compiling(
         for compiler in host_compilers(spec, extension):
             accepted = lookup.compiler_accepted(of_image, compiler.kind, compiler.version)
             yield limit((key, word), first, always(accepted))
-
-
-def native_facts(item: Package | Extension) -> Facts | None:
-    """What is known of a native package, unless its version is one that the facts are not of."""
-    row = lookup.extension(item.name)
-    asked = exact(item.specifier).partition("+")[0]
-    if row is None or not asked or version(asked) is None or not (row.since or row.until):
-        return row
-    return row if within(asked, row.since or "0", row.until) else None

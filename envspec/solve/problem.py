@@ -13,12 +13,13 @@ from typing import Any, NamedTuple
 from envspec.facts.builds import COMPANIONS
 from envspec.machines import MACHINES
 from envspec.model import Package, Spec
+from envspec.placing import within
 from envspec.solve import candidates as known
 from envspec.solve import fitting
 from envspec.solve.candidates import Candidate, Torch
 from envspec.solve.fitting import Answer
 from envspec.solve.values import Statement
-from envspec.source import SourceFile, Span
+from envspec.source import SourceFile
 from envspec.stated import TORCH, exact, package
 
 TOOLKIT, TENSORFLOW = "toolkit", "tensorflow"
@@ -152,7 +153,8 @@ def _statements(spec: Spec, source: SourceFile) -> tuple[Statement, ...]:
             )
         )
     for sm in dict.fromkeys(accelerator.gpus):
-        found.append(Statement(f"gpu {sm}", f"gpus {sm}", _word(accelerator.gpus_span, sm, source)))
+        at = within(source, accelerator.gpus_span, sm) or accelerator.gpus_span
+        found.append(Statement(f"gpu {sm}", f"gpus {sm}", at))
     if accelerator.driver:
         found.append(Statement("driver", f"driver >={accelerator.driver}", accelerator.driver_span))
     return tuple(found)
@@ -162,15 +164,3 @@ def _written(item: Package) -> str:
     extras = f"[{','.join(item.extras)}]" if item.extras else ""
     origin = f" from {item.index}" if item.index else ""
     return f"{item.name}{extras} {item.specifier}".rstrip() + origin
-
-
-def _word(line: Span, word: str, source: SourceFile) -> Span:
-    """Where a word of a line stands, the line itself where it is not found."""
-    words = source.text[line.start : line.end]
-    start = words.find(word)
-    while start >= 0:
-        end = start + len(word)
-        if not words[end : end + 1].isalnum():
-            return Span(line.start + start, line.start + end)
-        start = words.find(word, end)
-    return line

@@ -15,6 +15,7 @@ from envspec.solve.problem import Problem
 from envspec.solve.search import Choice, Search
 from envspec.solve.values import Demand
 from envspec.stated import TORCH, package
+from envspec.wording import listed
 
 
 def relaxed(problem: Problem, search: Search, demands: tuple[Demand, ...]) -> Iterator[str]:
@@ -112,4 +113,4 @@ def chosen(problem: Problem, choice: Choice) -> str:
         for c in choice.values()
         if isinstance(c, Companion) and c.row is not None
     ]
-    return " and ".join([f"torch {first.release}+{first.build}", *rest])
+    return listed([f"torch {first.release}+{first.build}", *rest])

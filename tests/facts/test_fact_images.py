@@ -96,3 +96,35 @@ def test_distributions_of_a_cuda_version(number: str, distro: str, fits: bool | 
 def test_compilers_inside(image: str, nvcc: bool | None, cc: bool | None) -> None:
     assert images.has_nvcc(image) is nvcc
     assert images.has_cc(image) is cc
+
+
+@pytest.mark.parametrize(
+    ("image", "parts", "official"),
+    [
+        ("debian:12", ("", "debian", "12"), "debian"),
+        ("docker.io/library/python", ("", "library/python", ""), "python"),
+        ("mirror.example.org:5000/library/ubuntu:22.04@sha256:0",
+         ("mirror.example.org:5000", "library/ubuntu", "22.04"), "ubuntu"),
+        ("localhost/python:3.11", ("localhost", "python", "3.11"), ""),
+        ("somebody/python:3.11", ("", "somebody/python", "3.11"), ""),
+        ("", ("", "", ""), ""),
+    ],
+)  # fmt: skip
+def test_the_parts_of_a_name(image: str, parts: tuple[str, str, str], official: str) -> None:
+    assert images.parts(image) == parts
+    assert images.parts(image).official == official
+
+
+@pytest.mark.parametrize(
+    ("image", "release"),
+    [
+        ("nvidia/cuda:12.8.1-cudnn-devel-ubuntu22.04", "12.8.1"),
+        ("mirror.example.org/nvidia/cuda:12.8-devel-ubi9", "12.8"),
+        ("pytorch/pytorch:2.4.1-cuda12.4-cudnn9-devel", "12.4"),
+        ("nvidia/cuda:12.8.1-runtime-ubuntu22.04", ""),
+        ("somebody/cuda:12.8.1-devel-ubuntu22.04", ""),
+        ("nvidia/pytorch:25.08-py3", ""),
+    ],
+)
+def test_the_nvcc_inside(image: str, release: str) -> None:
+    assert images.nvcc_release(image) == release

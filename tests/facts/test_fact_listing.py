@@ -29,7 +29,7 @@ JAX = Table(
     100,
     (
         JaxPlugin(
-            "cuda13", ("cuda13", "cuda13-local"), "580", "13.0", "9.8", "10", None, "7.5",
+            "cuda13", ("cuda13", "cuda13-local"), "580", "13.0", "9.8", "10", "0.9.2", None, "7.5",
             "JAX 0.12 needs Python 3.12", "jax-ml/jax docs/installation.md", "2026-08-21",
         ),
     ),
@@ -83,6 +83,7 @@ def test_one_row_says_all_it_knows() -> None:
         "  cuda         13.0",
         "  cudnn min    9.8",
         "  cudnn below  10",
+        "  cudnn since  0.9.2",
         "  sm min       7.5",
         "  note         JAX 0.12 needs Python 3.12",
         "  source       jax-ml/jax docs/installation.md",

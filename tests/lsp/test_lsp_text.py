@@ -142,6 +142,11 @@ def test_nothing_that_is_typed_fails(text: str, data: st.DataObject) -> None:
         assert statement.values
 
 
+def test_a_block_without_a_word_has_a_name_in_the_outline() -> None:
+    (symbol,) = outline.symbols(Tree("{\n  a\n}\n"))
+    assert (symbol.name, symbol.inside[0].name) == ("{", "a")
+
+
 def test_a_huge_text_is_read_in_part_only() -> None:
     tree = Tree("a " * (MAX_TOKENS + 10))
     assert len(tree.statements[0].values) == MAX_TOKENS

@@ -8,8 +8,8 @@ import warnings
 
 import pytest
 
-from envspec.rules import patterns
 from envspec.rules.expect_pattern import judge
+from envspec.rules.shared import patterns
 
 HARMLESS = [
     "", "loss [0-9.]+", "^done$", r"(\d+\.)+\d+", "(?:[a-z]+ )*end", r"(\w+\s+)+", '("[^"]*",)*',

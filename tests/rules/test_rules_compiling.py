@@ -11,11 +11,12 @@ from test_rules import read
 from envspec import render, rules, toolchain
 from envspec.diagnostics import Diagnostic
 from envspec.facts import images, lookup
+from envspec.facts.device_code import capability
 from envspec.facts.rows import Extension as Facts
 from envspec.facts.rows import HostCompiler
 from envspec.facts.tables import rows
 from envspec.model import NOWHERE, Spec, Variable
-from envspec.rules import compiling
+from envspec.rules.shared import compiling
 from envspec.rules.view import View
 from envspec.source import SourceFile
 
@@ -218,8 +219,8 @@ def test_a_cpu_build_of_torch_compiles_no_cuda_code() -> None:
 
 
 def test_gpus_are_shown_as_nvidia_writes_them() -> None:
-    shown = [compiling.shown_sm(gpu) for gpu in ("sm_90a", "sm_120", "sm_75", "sm_1", "9.0", "")]
-    assert shown == ["9.0a", "12.0", "7.5", "", "", ""]
+    shown = [capability(gpu) for gpu in ("sm_90a", "sm_120", "sm_75", "sm_1", "9.0", "")]
+    assert shown == ["9.0a", "12.0", "7.5", "", "9.0", ""]
 
 
 def test_the_table_of_extensions_is_sound() -> None:

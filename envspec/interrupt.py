@@ -38,15 +38,19 @@ def finish(work: Callable[[], None]) -> None:
     Errors of the work are raised here.
     """
     failures: list[BaseException] = []
+    done = threading.Event()
 
     def guarded() -> None:
         try:
             work()
         except BaseException as error:
             failures.append(error)
+        finally:
+            done.set()
 
-    worker = threading.Thread(target=guarded, name="envspec-clean-up")
-    worker.start()
-    worker.join()
+    threading.Thread(target=guarded, name="envspec-clean-up").start()
+    # Not `join`: one that is interrupted takes the thread for ended (CPython up to 3.12), and the
+    # interpreter would not wait for it any more.
+    done.wait()
     if failures:
         raise failures[0]

@@ -15,6 +15,8 @@ from envspec.facts.device_code import torch_runs_on
 from envspec.facts.rows import TorchBuild
 from envspec.facts.versions import older, version
 from envspec.model import TORCH_INDEX, Package
+from envspec.placing import within
+from envspec.rules.shared import places
 from envspec.rules.view import View
 from envspec.source import Span
 from envspec.stated import build_of_index, exact, from_default_index
@@ -90,43 +92,6 @@ def labels(view: View, at: Span, text: str, torch: str) -> tuple[Label, ...]:
     return (Label(at, text),) if at == other else (Label(at, text), Label(other, torch))
 
 
-def replace(view: View, span: Span, old: str, new: str, description: str) -> Fix | None:
-    """A fix that writes ``new`` for the one ``old`` inside a span; None where the text is
-    another one, as it is for a spec that came as JSON."""
-    at = within(view, span, old)
-    return Fix.replace(at, new, description) if at else None
-
-
-def within(view: View, span: Span, word: str) -> Span | None:
-    """Where a whole word stands inside a span, if it stands there once."""
-    text = view.source.text[span.start : span.end]
-    found = list(re.finditer(rf"(?<![\w.=]){re.escape(word)}(?![\w.])", text))
-    if len(found) != 1:
-        return None
-    return Span(span.start + found[0].start(), span.start + found[0].end())
-
-
-def request(view: View, package: Package, specifier: str, index: str) -> tuple[Edit, ...]:
-    """Edits that ask for a package by another specifier, from another index (``""``: the same);
-    none where its line is not the one in the text."""
-    text, span = view.source.text, package.specifier_span
-    written = "".join(text[span.start : span.end].split())
-    if span.end == 0 or written.replace(",", "") != package.specifier.replace(",", ""):
-        return ()
-    specifier = specifier or text[span.start : span.end]
-    blank = " " if not written and specifier else ""
-    at = package.index_span
-    if not index:
-        return (Edit(span, f"{blank}{specifier}"),)
-    if at.end == 0:
-        return (Edit(span, f"{blank}{specifier} from {index}"),)
-    if text[at.start : at.end].split() != ["from", package.index]:
-        return ()
-    if not specifier:
-        return (Edit(at, f"from {index}"),)
-    return (Edit(span, f"{blank}{specifier}"), Edit(at, f"from {index}"))
-
-
 def rebuilt(view: View, row: TorchBuild) -> Fix | None:
     """A fix that takes the spec to another build of its torch: torch, the torchvision and the
     torchaudio beside it, and the toolkit. None where torch is not pinned to one version, where
@@ -148,13 +113,13 @@ def rebuilt(view: View, row: TorchBuild) -> Fix | None:
         if name == "torchaudio" and version(public) and not older(public, "2.11"):
             continue  # one wheel for every torch from there on
         wanted = f"=={public}+{row.build}" if public else package.specifier
-        asked = request(view, package, wanted, f"{TORCH_INDEX}{row.build}")
+        asked = places.request(view.source, package, wanted, f"{TORCH_INDEX}{row.build}")
         if not asked:
             return None
         edits += asked
     cuda = row.cuda or ""
     if accelerator.toolkit and version(accelerator.toolkit) != version(cuda):
-        at = within(view, accelerator.toolkit_span, accelerator.toolkit)
+        at = within(view.source, accelerator.toolkit_span, accelerator.toolkit)
         if at is None:
             return None
         edits.append(Edit(at, cuda))

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import re
 
-from envspec.diagnostics import Edit
+from envspec.diagnostics import Edit, Fix
+from envspec.model import Package
+from envspec.placing import within
 from envspec.source import SourceFile, Span
 
 _COVERED = re.compile(r'"(?:\\.|[^"\\\n])*"|#[^\n]*')
@@ -66,6 +68,34 @@ def string_of(source: SourceFile, inside: Span, value: str) -> Span | None:
     escaped = value.replace("\\", "\\\\").replace('"', '\\"')
     at = source.text.find(f'"{escaped}"', inside.start, inside.end)
     return Span(at + 1, at + 1 + len(escaped)) if at >= 0 else None
+
+
+def replace(source: SourceFile, span: Span, old: str, new: str, description: str) -> Fix | None:
+    """A fix that writes ``new`` for the one ``old`` inside a span; None where the text is
+    another one, as it is for a spec that came as JSON."""
+    at = within(source, span, old)
+    return Fix.replace(at, new, description) if at else None
+
+
+def request(source: SourceFile, package: Package, specifier: str, index: str) -> tuple[Edit, ...]:
+    """Edits that ask for a package by another specifier, from another index (``""``: the same);
+    none where its line is not the one in the text."""
+    text, span = source.text, package.specifier_span
+    written = "".join(text[span.start : span.end].split())
+    if span.end == 0 or written.replace(",", "") != package.specifier.replace(",", ""):
+        return ()
+    specifier = specifier or text[span.start : span.end]
+    blank = " " if not written and specifier else ""
+    at = package.index_span
+    if not index:
+        return (Edit(span, f"{blank}{specifier}"),)
+    if at.end == 0:
+        return (Edit(span, f"{blank}{specifier} from {index}"),)
+    if text[at.start : at.end].split() != ["from", package.index]:
+        return ()
+    if not specifier:
+        return (Edit(at, f"from {index}"),)
+    return (Edit(span, f"{blank}{specifier}"), Edit(at, f"from {index}"))
 
 
 def _line(source: SourceFile, block: Span, word: str) -> re.Match[str] | None:

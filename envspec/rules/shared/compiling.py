@@ -8,22 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
 from typing import NamedTuple
 
 from envspec.diagnostics import Edit
 from envspec.facts import lookup
 from envspec.facts import rows as kinds
-from envspec.facts.versions import at_least, within
 from envspec.model import Extension, Package
 from envspec.names import normalise
-from envspec.rules import places
+from envspec.rules.shared import places
 from envspec.rules.view import View
 from envspec.source import Span
 from envspec.stated import environment
-
-ARCH_LIST = "TORCH_CUDA_ARCH_LIST"
-"""What a build has to import where the spec does not say."""
+from envspec.toolchain import extension_facts
 
 _NAME = re.compile(r"[A-Za-z0-9._-]+", re.ASCII)
 
@@ -50,18 +46,10 @@ def builds(view: View) -> Iterator[Build]:
 
 def facts(view: View, name: str) -> kinds.Extension | None:
     """What is known about an extension in its release; None where the row is about others."""
-    row = lookup.extension(name)
-    if row is None or not (row.since or row.until):
-        return row
-    settled = view.settled.get(name)
-    if settled is None:
-        # A commit may be any release; without a version, the newest one is meant.
-        stated = view.stated.get(name)
-        from_git = isinstance(stated, Extension) and stated.git is not None
-        return None if from_git and row.until else row
-    number = re.match(r"\d+(?:\.\d+)*", settled.public, re.ASCII)
-    asked = number[0] if number else ""
-    return row if within(asked, row.since or "0", row.until) else None
+    settled, stated = view.settled.get(name), view.stated.get(name)
+    if settled is not None or stated is None:
+        return lookup.extension(name, settled.public if settled else "")
+    return extension_facts(stated)
 
 
 def _wants_cuda(view: View, extension: Extension, row: kinds.Extension) -> bool:
@@ -112,15 +100,3 @@ def head(extension: Extension, source_text: str) -> Span:
     text = source_text[extension.span.start : extension.span.end].partition("\n")[0]
     text = text.partition("{")[0].rstrip() or text
     return Span(extension.span.start, extension.span.start + len(text)) if text else extension.span
-
-
-@cache
-def shown_sm(gpu: str) -> str:
-    """``sm_90a`` as NVIDIA and torch write it: ``9.0a``."""
-    match = re.fullmatch(r"sm_(\d{1,3})(\d)([af]?)", gpu, re.ASCII)
-    return f"{int(match[1])}.{match[2]}{match[3]}" if match else ""
-
-
-def older(found: str, wanted: str) -> bool:
-    """Whether a version is known to be older than another one."""
-    return at_least(found, wanted) is False

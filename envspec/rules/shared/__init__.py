@@ -1,0 +1,1 @@
+"""What several rules ask or write: no module here is a rule."""
