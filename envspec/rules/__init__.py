@@ -40,6 +40,7 @@ RULES: dict[str, Listed] = {
     "E0315": Listed("glibc", ("platform base", "platform glibc")),
     "E0316": Listed("torch_build", ("packages NAME",)),
     "E0317": Listed("toolkit_mismatch", ("accelerator", "packages NAME")),
+    "W0355": Listed("toolkit_minor", ("accelerator", "packages NAME")),
     "E0318": Listed("pairing", ("packages NAME",)),
     "E0319": Listed("two_cuda_majors", ("packages NAME",)),
     "W0320": Listed("cudnn_nccl", ("accelerator cudnn", "accelerator nccl")),

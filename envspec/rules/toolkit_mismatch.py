@@ -1,7 +1,6 @@
-"""E0317: the stated toolkit is not the CUDA that torch was built with.
+"""E0317: the stated toolkit is of another CUDA major than torch was built with.
 
-Another major is an error: nvcc of one major refuses to compile against torch of the other.
-Another minor is a warning, unless the line of the accelerator or of torch says why.
+nvcc of one major refuses to compile against torch of the other. Another minor is W0355.
 """
 
 from __future__ import annotations
@@ -19,6 +18,12 @@ CODE = "E0317"
 
 def check(view: View) -> Iterator[Diagnostic]:
     """At most one finding, at the toolkit."""
+    yield from compared(view, CODE)
+
+
+def compared(view: View, code: str) -> Iterator[Diagnostic]:
+    """What the stated release gives: E0317 for another major, W0355 for another minor that nothing
+    gives a reason for."""
     accelerator, cuda = view.spec.accelerator, view.torch_cuda
     stated = accelerator.toolkit
     if not (view.cuda and stated and cuda):
@@ -27,6 +32,8 @@ def check(view: View) -> Iterator[Diagnostic]:
     if not differs(".".join(stated.split(".")[:2]), wanted):
         return
     major = differs(stated.partition(".")[0], cuda.partition(".")[0])
+    if code != (CODE if major else "W0355"):
+        return
     if not major and pytorch.because(view, "torch", "accelerator", "cuda", "toolkit"):
         return
     cause = (
@@ -38,7 +45,7 @@ def check(view: View) -> Iterator[Diagnostic]:
     )
     hint, fix = _mend(view, stated, wanted)
     yield Diagnostic(
-        CODE,
+        code,
         f"`accelerator cuda {stated}` is stated, and {pytorch.shown(view)} is built for CUDA "
         f"{wanted}",
         view.source,

@@ -15,7 +15,7 @@ from envspec.language.resolve import resolve
 from envspec.source import SourceFile
 
 HERE = Path(__file__).parent
-FRAMEWORK = [code for code in rules.RULES if "0310" <= code[1:] <= "0322"]
+FRAMEWORK = [c for c in rules.RULES if "0310" <= c[1:] <= "0322" or c == "W0355"]
 CASES = sorted(p for code in FRAMEWORK for p in HERE.glob(f"{code}/bad*.env"))
 
 CHANGED: dict[str, list[str]] = {
@@ -38,7 +38,7 @@ CHANGED: dict[str, list[str]] = {
     ],
     "E0317/bad": ["accelerator cuda 13.0"],
     "E0317/bad_major_because": ["accelerator cuda 13.0"],
-    "E0317/bad_minor": ["accelerator cuda 12.8"],
+    "W0355/bad": ["accelerator cuda 12.8"],
     "E0318/bad": ["torchaudio ==2.9.1"],
     "E0318/bad_build": ["torchvision ==0.24.1+cpu from pytorch-cpu"],
     "E0318/bad_build_pypi": ["torchvision ==0.24.1+cpu from pytorch-cpu"],

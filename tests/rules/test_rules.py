@@ -63,7 +63,7 @@ def test_a_bad_spec_is_found(path: Path) -> None:
     assert found
     for d in found:
         assert d.source is not None
-        assert d.severity != ERROR or d.code.startswith("E")
+        assert (d.severity == ERROR) == d.code.startswith("E")
         for label in d.labels:
             assert 0 <= label.span.start < label.span.end <= len(d.source.text)
             assert d.source.text[label.span.start : label.span.end].strip()
