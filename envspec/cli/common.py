@@ -151,7 +151,7 @@ def asked_form() -> str:
 
 def _unwritten(spec: Path, error: OSError) -> Diagnostic | None:
     """A file that could not be written, where nobody else has said so; None for another error."""
-    where = f"`{error.filename}`" if error.filename else "a file"
+    where = f"`{error.filename}`" if error.filename else "the output"
     source = SourceFile(str(spec), "")
     if error.errno in {errno.ENOSPC, errno.EDQUOT}:
         return Diagnostic(
@@ -171,6 +171,20 @@ def _unwritten(spec: Path, error: OSError) -> Diagnostic | None:
     return None
 
 
+def unwritten(error: OSError) -> None:
+    """End the command where its output could not be written; returns where that is not why."""
+    finding = _unwritten(Path("spec.env"), error)
+    if finding is not None:
+        _end((finding,), TEXT)
+
+
 def _end(findings_: Sequence[Diagnostic], form: str) -> NoReturn:
-    show(findings_, form)
+    try:
+        show(findings_, form)
+        sys.stdout.flush()
+    except OSError:
+        # Standard output takes nothing, so it is said where people look. What is left in its
+        # buffer must not be tried again when the interpreter ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        show(findings_, TEXT)
     sys.exit(FINDINGS)

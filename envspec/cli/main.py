@@ -21,6 +21,11 @@ def main() -> None:
         from envspec.cli import common
 
         common.stopped("spec.env", common.asked_form())
+    except OSError as error:
+        from envspec.cli import common
+
+        common.unwritten(error)
+        _crashed()
     except Exception:
         _crashed()
     finally:

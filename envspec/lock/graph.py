@@ -130,7 +130,9 @@ class Graph:
         tops = edges.get(SPEC, ()) if root == SPEC else (root,)
         opened: set[str] = set()
         rows: list[Row] = []
-        stack = [((name,), (i == len(tops) - 1,)) for i, name in reversed([*enumerate(tops)])]
+        stack: list[tuple[tuple[str, ...], tuple[bool, ...]]] = [
+            ((name,), (i == len(tops) - 1,)) for i, name in reversed([*enumerate(tops)])
+        ]
         while stack:
             way, last = stack.pop()
             name, level = way[-1], len(way) - 1

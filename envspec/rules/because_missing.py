@@ -99,7 +99,10 @@ def _build(view: View) -> Iterator[Diagnostic]:
         return
     default = lookup.torch_build(torch.public, None, view.machine)
     # A release may call the build experimental that the default index serves: that is no departure.
-    if row.experimental and not (default and default.build == row.build):
+    # A GPU that the default build has no code for is a reason.
+    gpus = view.spec.accelerator.gpus
+    served = default and not any(torch_runs_on(default, gpu) is False for gpu in gpus)
+    if row.experimental and served and default and default.build != row.build:
         cause = f"torch {row.release} was released with this build as experimental"
         title = f"torch {torch.public} is taken in its experimental build `{row.build}`"
     elif default and default.build != row.build and view.cuda and not _needed(view, default):

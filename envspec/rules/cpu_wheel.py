@@ -1,7 +1,7 @@
 """E0310: a CUDA accelerator over a CPU build of torch.
 
-A `because` on the line of torch, or another package that may use the GPU, says that torch is
-meant to stay on the CPU.
+A `because` on the line of torch says that torch is meant to stay on the CPU. So does another package
+that may use the GPU, where the CPU build was chosen; on arm64 some releases come so by default.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def check(view: View) -> Iterator[Diagnostic]:
     """At most one finding, at torch."""
     if not view.cuda or pytorch.build(view) != "cpu":
         return
-    if pytorch.because(view, "torch") or pytorch.other_gpu_users(view):
+    if pytorch.because(view, "torch") or (_chosen(view) and pytorch.other_gpu_users(view)):
         return
     toolkit = view.spec.accelerator.toolkit
     hint, fix = _mend(view, toolkit)
@@ -40,6 +40,12 @@ def check(view: View) -> Iterator[Diagnostic]:
         hint=hint,
         fix=fix,
     )
+
+
+def _chosen(view: View) -> bool:
+    """Whether the spec itself says `cpu`, by the version or by the index."""
+    stated = view.stated.get("torch")
+    return stated is not None and (stated.specifier.endswith("+cpu") or "cpu" in stated.index)
 
 
 def _mend(view: View, toolkit: str) -> tuple[str, Fix | None]:

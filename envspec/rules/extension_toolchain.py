@@ -11,6 +11,7 @@ from envspec.rules.shared import compiling
 from envspec.rules.view import View
 
 CODE = "E0330"
+_RELEASES = ("ubuntu22.04", "ubuntu24.04", "ubuntu20.04", "ubuntu18.04")  # best first
 
 
 def check(view: View) -> Iterator[Diagnostic]:
@@ -19,7 +20,8 @@ def check(view: View) -> Iterator[Diagnostic]:
     for extension, _ in compiling.builds(view):
         if toolchain.has_nvcc(view.spec, extension) is not False:
             continue
-        image = images.newest_devel(view.toolkit) or "nvidia/cuda:X.Y.Z-devel-ubuntu22.04"
+        image = next(filter(None, (images.newest_devel(view.toolkit, d) for d in _RELEASES)), "")
+        what = f'`devel "{image}"`' if image else "`devel` with an image that has nvcc"
         yield Diagnostic(
             CODE,
             f"extension `{extension.name}` compiles CUDA code, and its image has no nvcc",
@@ -30,5 +32,5 @@ def check(view: View) -> Iterator[Diagnostic]:
             ),
             cause="extensions are built in the `devel` image, or in the base where there is none; "
             "neither that image nor `system` nor `needs` brings nvcc",
-            hint=f'write `devel "{image}"` in `platform`; the run-time image stays as it is',
+            hint=f"write {what} in `platform`; the run-time image stays as it is",
         )

@@ -443,3 +443,33 @@ def test_facts_that_have_grown_old_are_a_warning(home: Path) -> None:
     assert done.returncode == 0
     assert "warning[W0348]" in done.stderr
     assert check(home, "--strict", SOURCE_DATE_EPOCH="2000000000").returncode == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["schema"],
+        ["facts", "torch"],
+        ["check", "--format", "sarif"],
+        ["check", "--format", "json"],
+        ["check", "--explain", "E0303"],
+        ["convert", "spec.env"],
+        ["explain", "spec.env"],
+    ],
+)
+def test_a_full_standard_output_is_said_and_no_bug(home: Path, argv: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "envspec", *argv],
+            cwd=home,
+            env={**os.environ, **DAY, "PYTHONPATH": str(ROOT)},
+            stdout=full,
+            stderr=subprocess.PIPE,
+            timeout=120,
+            check=False,
+        )
+    said = done.stderr.decode()
+    assert done.returncode == 1
+    assert "Traceback" not in said
+    assert "E0504" in said

@@ -27,6 +27,7 @@ CHANGED: dict[str, list[str]] = {
     "E0311/bad": ["driver >=525.60.13"],
     "E0311/bad_default_build": ["driver >=580"],
     "E0311/bad_lock": ['driver >=580 because "what the cluster has"'],
+    "E0310/bad_default_of_arm64": ["torch ==2.9.1+cu128 from pytorch-cu128"],
     "E0311/bad_toolkit_alone": ["driver >=580"],
     "E0312/bad": ["driver >=570.26"],
     "E0313/bad_unique": ["accelerator cuda 12.6 {", "torch ==2.13.0+cu126 from pytorch-cu126"],
