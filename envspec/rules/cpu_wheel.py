@@ -1,7 +1,7 @@
 """E0310: a CUDA accelerator over a CPU build of torch.
 
-A `because` on the line of torch says that torch is meant to stay on the CPU. So does another package
-that may use the GPU, where the CPU build was chosen; on arm64 some releases come so by default.
+A `because` on the line of torch says that torch is meant to stay on the CPU. So does another
+package that may use the GPU, where the CPU build was chosen; some releases come so by default.
 """
 
 from __future__ import annotations
