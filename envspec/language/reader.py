@@ -100,6 +100,11 @@ class Reader:
         self.source = source
         self.findings: list[Diagnostic] = []
 
+    @property
+    def full(self) -> bool:
+        """True once nobody would read another finding: looking for the closest word takes time."""
+        return len(self.findings) >= MAX_FINDINGS
+
     def report(
         self,
         code: str,
@@ -113,7 +118,7 @@ class Reader:
         also: tuple[Label, ...] = (),
     ) -> None:
         """Add a finding; past `MAX_FINDINGS` they are dropped."""
-        if len(self.findings) >= MAX_FINDINGS:
+        if self.full:
             return
         labels = (Label(span, label), *also)
         self.findings.append(Diagnostic(code, title, self.source, labels, cause, hint, fix))
@@ -149,6 +154,8 @@ class Reader:
         return found
 
     def _unknown(self, keyword: Value, block: str) -> None:
+        if self.full:
+            return
         where = f"in `{block}`" if block else "at the top level"
         names = list(words_in(block))
         near = closest(keyword.name or keyword.text, names)
@@ -311,7 +318,7 @@ def _take(rest: list[Value], param: Param, leads: set[str]) -> tuple[Value, ...]
                 return (value,)
         return ()
     count = 0
-    while count < len(rest) and (param.many or count == 0):
+    while count < len(rest) and count < (param.most if param.many else 1):
         value = rest[count]
         # What must be there is taken whatever it is called: a package may have the name `from`.
         if (param.many or param.optional) and value.kind == WORD and value.text in leads:

@@ -56,6 +56,8 @@ def _declared(
     for name, span in used:
         if name in declared:
             continue
+        if reader.full:
+            return
         near = closest(name, (*declared, *known))
         also = (Label(declared[near], "declared here"),) if near in declared else ()
         add = hint.format(name) if "{}" in hint else f"add `{kind} {name} {{ … }}`"

@@ -24,7 +24,7 @@ class Param(NamedTuple):
 
     ``key`` is its name in the JSON form, ``label`` how a form shows it. ``kind`` says whether it
     is a word, a string, an assignment or either of the first two. ``lead`` is the word that stands
-    before it (``from``, ``because``).
+    before it (``from``, ``because``). There may be ``most`` of those that may be ``many``.
     """
 
     key: str
@@ -34,6 +34,7 @@ class Param(NamedTuple):
     lead: str = ""
     optional: bool = False
     many: bool = False
+    most: int = 1000
 
     @property
     def shown(self) -> str:
@@ -204,7 +205,8 @@ WORDS: tuple[Word, ...] = (
         "The oldest driver of the host", "computed from the toolkit", "driver >=525.60.13",
     ),
     Word(
-        "accelerator", "gpus", _way(_one("sm_XY", values.GPU, many=True), _BECAUSE), ONCE,
+        "accelerator", "gpus",
+        _way(_one("sm_XY", values.GPU, many=True)._replace(most=50), _BECAUSE), ONCE,
         "Architectures that every native library must cover", "no architecture is asked for",
         "gpus sm_80 sm_90",
     ),

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, cast
 from envspec import rules
 from envspec.diagnostics import Diagnostic
 from envspec.language.recover import top_word
-from envspec.language.syntax import Statement
+from envspec.language.syntax import MAX_FINDINGS, Statement
 from envspec.model import Spec
 from envspec.rules.view import View
 from envspec.source import SourceFile, Span
@@ -71,6 +71,9 @@ def check(
 ) -> tuple[Diagnostic, ...]:
     """Findings of the rules that hold however ``wrong`` is mended and whatever the ``unread``
     statements say."""
+    wrong = tuple(wrong)
+    if len(wrong) >= MAX_FINDINGS:
+        return ()  # there is more that is wrong, and nobody knows where
     places: dict[str, list[Span]] = {}
     for d in wrong:
         word = top_word(statements, d.span.start)

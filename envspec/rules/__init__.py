@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
+from itertools import islice
 from typing import NamedTuple
 
 from envspec.diagnostics import Diagnostic, in_order
@@ -87,10 +88,14 @@ RULES: dict[str, Listed] = {
 }
 
 
+MOST = 100
+"""Findings of one rule that are kept: more help nobody, and drawing them would take seconds."""
+
+
 def rule(code: str) -> Rule:
-    """The check of a code."""
-    check: Rule = import_module(f"envspec.rules.{RULES[code].module}").check
-    return check
+    """The check of a code, which gives at most `MOST` findings."""
+    found: Rule = import_module(f"envspec.rules.{RULES[code].module}").check
+    return lambda view: islice(found(view), MOST)
 
 
 def check(

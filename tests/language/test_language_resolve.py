@@ -172,6 +172,13 @@ def test_all_findings_of_a_file_come_at_once_and_in_order() -> None:
     ]
 
 
+def test_lists_end_somewhere() -> None:
+    gpus = " ".join(["sm_80"] * 51)
+    assert found(f"accelerator cuda 12.8 {{\n  gpus {gpus}\n}}\n") == ["E0206 2:308 sm_80"]
+    names = " ".join(["libgl1"] * 1001)
+    assert [line[:5] for line in found(f"system {{\n  runtime {names}\n}}\n")] == ["E0206"]
+
+
 def test_no_more_findings_than_anyone_reads() -> None:
     text = SPEC + "env {\n" + "x " * 5000 + "\n}\n"
     assert len(all_of(text)) == MAX_FINDINGS

@@ -283,3 +283,9 @@ def test_what_only_the_lock_shows_stops_a_verb(monkeypatch: pytest.MonkeyPatch) 
     assert found is not None
     with pytest.raises(DiagnosticError, match="seen in the lock"):
         load.checked_with(loaded, found[0])
+
+
+def test_where_not_every_slip_is_told_no_rule_accuses_what_may_be_one() -> None:
+    lines = "".join(f"  p{i} 1.{i}x\n" for i in range(300))
+    text = SPEC.replace("packages {\n", "packages {\n" + lines)
+    assert {d.code for d in check.of_text(SourceFile("spec.env", text))} == {"E0203"}

@@ -153,3 +153,13 @@ def test_a_spec_without_gpu_and_torch_reads_no_gpu_table(monkeypatch: pytest.Mon
     assert not {"TorchBuild", "TorchPairing", "Arch", "DriverFloor", "ToolkitDriver"} & set(asked)
     found(platform() + "accelerator cuda {\n  gpus sm_91\n}\n")
     assert Arch.__name__ in asked
+
+
+def test_a_rule_gives_no_more_findings_than_anyone_reads() -> None:
+    names = "".join(f"  package-{i}\n" for i in range(300))
+    platform = 'platform linux/amd64 {\n  base "python:3.11"\n  python 3.11\n}\n'
+    archive = f'source archive "a.tar.gz" sha256 "{"a" * 64}"'
+    text = f"envspec 1\nproject a {{\n  {archive}\n}}\n{platform}packages {{\n{names}}}\n"
+    source = SourceFile("spec.env", text)
+    found = rules.check(resolve(parse(source), source), source)
+    assert [d.code for d in found] == ["W0322"] * rules.MOST
