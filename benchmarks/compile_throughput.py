@@ -17,7 +17,6 @@ from measure import AT_LEAST, Figure, Skipped, Times, interleaved
 from envspec import rules
 from envspec.emit.outputs import outputs
 from envspec.emit.publish import publish
-from envspec.facts.nixpkgs import nixpkgs
 from envspec.language.parse import parse
 from envspec.language.resolve import resolve
 from envspec.lock import file as lock_file
@@ -77,7 +76,7 @@ def compiled(pair: Made) -> dict[str, str]:
     rules.check(spec, source)
     lock = lock_file.loads(pair.lock.text, pair.lock)
     assert not difference(lock.inputs, resolution_inputs(spec))
-    plan = lower(spec, lock, {}, nixpkgs(), source)
+    plan = lower(spec, lock, {}, lock.nixpkgs, source)
     return outputs(plan, source.text, pair.lock.text)
 
 

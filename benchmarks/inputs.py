@@ -9,7 +9,7 @@ from typing import NamedTuple
 from envspec.language.parse import parse
 from envspec.language.resolve import resolve
 from envspec.lock import file as lock_file
-from envspec.lock.model import Artefact, Lock, LockedPackage
+from envspec.lock.model import Artefact, Lock, LockedPackage, Nixpkgs
 from envspec.lock.spec_inputs import resolution_inputs
 from envspec.source import SourceFile
 
@@ -66,6 +66,9 @@ def made(number: int, stated: int) -> Made:
         packages=packages,
         resolver="uv",
         resolver_version="0.9.0",
+        tools=(("envspec", "0.1.0"),),
+        facts=_digest("facts"),
+        nixpkgs=Nixpkgs("NixOS", "nixpkgs", "b" * 40, f"sha256-{'A' * 43}=", 1_700_000_000),
     )
     return Made(source, SourceFile(f"spec-{number}.lock", lock_file.dumps(lock)))
 

@@ -19,6 +19,7 @@ import check_warm
 import compile_cold
 import compile_throughput
 import image_build
+import lock
 import lsp_edit
 import solver
 import verify_unchanged
@@ -30,6 +31,7 @@ GROUPS = {
         check_warm,
         compile_cold,
         compile_throughput,
+        lock,
         lsp_edit,
         solver,
         verify_unchanged,

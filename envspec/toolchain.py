@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from envspec.facts import images, lookup
 from envspec.facts.rows import Extension as Facts
+from envspec.facts.versions import older
 from envspec.model import Extension, Package, Spec
 from envspec.source import Span
 from envspec.stated import environment, exact
@@ -30,6 +31,7 @@ _NVCC_PACKAGE = re.compile(
 )
 _NVCC_WHEEL = re.compile(r"nvidia-cuda-nvcc(?:-cu\d+)?|cuda-toolkit", re.ASCII)
 
+_DEVEL_RELEASES = ("ubuntu22.04", "ubuntu24.04", "ubuntu20.04", "ubuntu18.04")  # best first
 _NAMING = ("NVCC_CCBIN", "CUDAHOSTCXX", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "CC", "CXX")
 _NAMED = re.compile(
     r"(?:^|[/\s=])(?:[a-z0-9_]+-linux-gnu-)?(gcc|g\+\+|clang\+\+|clang)-(\d{1,2})\b", re.ASCII
@@ -164,3 +166,12 @@ def _default_compilers(spec: Spec) -> tuple[Compiler, ...]:
         return ()
     number, package = stated[0]
     return (Compiler("gcc", number, f"`{package.name}` brings", package.span),)
+
+
+def devel_for(cuda: str, glibc: str) -> str:
+    """The newest `nvidia/cuda` image with the compiler of a CUDA release, on a Linux whose C
+    library is no newer than the one that will load what it compiles; ``""`` for none. Where that
+    is not known, or no image is as old, the best known image."""
+    found = [(d, image) for d in _DEVEL_RELEASES if (image := images.newest_devel(cuda, d))]
+    fits = (i for d, i in found if glibc and not older(glibc, lookup.glibc_of(i) or ""))
+    return next(fits, found[0][1] if found else "")

@@ -62,7 +62,8 @@ class LocalIndex:
     """An index whose answers a test may bend.
 
     ``bend`` maps a file name or ``<project>/`` to a function that answers in place of the
-    server; ``asked`` holds every path asked for.
+    server; ``asked`` holds every path asked for; ``uploaded`` maps file names to moments, which
+    only the JSON form tells.
     """
 
     def __init__(self, url: str) -> None:
@@ -72,6 +73,7 @@ class LocalIndex:
         self.asked: list[str] = []
         self.hashes = True
         self.json = False
+        self.uploaded: dict[str, str] = {}
 
     def add(self, *wheels: Wheel) -> None:
         for wheel in wheels:
@@ -88,6 +90,7 @@ class LocalIndex:
                     "hashes": {"sha256": w.sha256} if self.hashes else {},
                     "size": len(w.data),
                     "requires-python": ">=3.8",
+                    **({"upload-time": self.uploaded[w.name]} if w.name in self.uploaded else {}),
                 }
                 for w in wheels
             ]

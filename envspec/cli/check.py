@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -97,7 +98,7 @@ def _refuse(
 ) -> None:
     """Command lines that make no sense."""
     for path in paths:
-        if path.is_dir():
+        if os.path.isdir(path):  # noqa: PTH112 - pathlib's own fails on a name that is too long
             shown = render.visible(str(path))
             inside = render.visible(str(path / "spec.env"))
             raise click.UsageError(f"`{shown}` is a directory; name the spec in it: `{inside}`.")
@@ -140,7 +141,7 @@ def _fixed(results: list[Checked], *, write: bool) -> tuple[list[Checked], bool]
                 fixing.write(result.path, result.source, fixed.source)
             else:
                 text = fixing.diff(result.source, fixed.source)
-                shown = _for_a_terminal(text) if sys.stdout.isatty() else text
+                shown = _for_a_terminal(text) if common.is_terminal(sys.stdout) else text
                 click.echo(shown, nl=False, color=True)  # else it takes escapes out of the patch
         except DiagnosticError as error:
             after.append(result._replace(findings=(*error.diagnostics, *result.findings)))

@@ -66,12 +66,15 @@ def resolver_option(function: _Function) -> _Function:
     return click.option("--resolver", type=choice, default=None, help=text)(function)
 
 
+def is_terminal(stream: Any) -> bool:
+    """Whether a person reads a standard stream; one that was closed before the start is None."""
+    return stream is not None and bool(stream.isatty())
+
+
 def colour(stream: Any) -> bool:
     """Colour only for people, and not for those who said no (no-color.org)."""
     return (
-        bool(stream.isatty())
-        and not os.environ.get("NO_COLOR")
-        and os.environ.get("TERM") != "dumb"
+        is_terminal(stream) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     )
 
 

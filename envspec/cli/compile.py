@@ -8,9 +8,20 @@ import click
 
 from envspec.cli import common
 
+# The names of `envspec.emit.outputs.TARGETS`, which only the verb itself imports.
+_TARGETS = ("docker", "nix", "apptainer", "devcontainer", "compose", "kubernetes")
+_ALL = "all"
+
 
 @click.command("compile")
 @common.spec_argument
+@click.option(
+    "--target",
+    "targets",
+    multiple=True,
+    type=click.Choice([*_TARGETS, _ALL]),
+    help="What to write; may be given more than once. Default: docker and nix.",
+)
 @click.option(
     "-o",
     "--output",
@@ -26,6 +37,7 @@ from envspec.cli import common
 @common.quiet_option
 def command(
     spec: Path,
+    targets: tuple[str, ...],
     output: Path | None,
     check: bool,
     frozen: bool,
@@ -33,11 +45,12 @@ def command(
     form: str,
     quiet: bool,
 ) -> None:
-    """Turn a spec into a Dockerfile, a Nix flake and lock artefacts.
+    """Turn a spec into a Dockerfile, a Nix flake and lock artefacts, or other targets.
 
     Where no lock is beside the spec, it is resolved and written first.
     """
     from envspec.cli.progress import reporting
+    from envspec.emit.outputs import DEFAULT_TARGETS
     from envspec.pipeline import compile as compiling
     from envspec.pipeline import load
 
@@ -45,7 +58,8 @@ def command(
         loaded = load.load(spec)
         lock, text = load.locked(loaded, reporter, frozen=frozen or check, resolver=resolver)
         loaded = load.checked_with(loaded, lock)
-        made = compiling.compiled(loaded, lock, text)
+        chosen = _TARGETS if _ALL in targets else targets or DEFAULT_TARGETS
+        made = compiling.compiled(loaded, lock, text, chosen)
         folder = output or Path("generated") / made.plan.project
         if check:
             compiling.check_fresh(loaded, made, folder)

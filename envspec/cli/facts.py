@@ -71,7 +71,7 @@ def _chosen(name: str | None, key: tuple[str, ...]) -> tuple[Table, ...]:
 
 def _width() -> int:
     """Columns of the terminal; enough for a table where nobody looks, in a file or a pipe."""
-    return get_terminal_size().columns if sys.stdout.isatty() else 110
+    return get_terminal_size().columns if common.is_terminal(sys.stdout) else 110
 
 
 def _near(word: str, known: Any) -> str:

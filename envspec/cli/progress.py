@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from envspec.cli import common
+
 if TYPE_CHECKING:
     from envspec.reporter import Reporter
 
@@ -25,7 +27,7 @@ class _Silent:
 @contextmanager
 def reporting(*, quiet: bool) -> Iterator[Reporter]:
     """A live line on stderr where that is a terminal; silence elsewhere or on request."""
-    if quiet or not sys.stderr.isatty():
+    if quiet or not common.is_terminal(sys.stderr):
         yield _Silent()
         return
     from envspec.report.progress import Live

@@ -15,15 +15,20 @@ _VERBS = {
     "check": "Find what is wrong in a spec, without resolving or building.",
     "compile": "Turn a spec into a Dockerfile, a Nix flake and lock artefacts.",
     "convert": "Print a spec in its other form: text as JSON, JSON as text.",
+    "diff": "Say what turns one lock into another, and what that means.",
+    "doctor": "Look at this machine and, for a spec, at pins that no longer resolve.",
     "facts": "List what EnvSpec knows of drivers, CUDA, torch and packages, with sources.",
     "explain": "Say why each pin is possible, from the driver to the extension.",
+    "export": "Write a lock as pylock.toml, requirements or a CycloneDX SBOM.",
     "fetch": "Put every locked file into a folder, for a build without network.",
     "fmt": "Write specs in the one layout, comments and order kept.",
     "lock": "Resolve the spec and write its lock.",
     "lsp": "Serve editors over the Language Server Protocol.",
     "schema": "Print the JSON Schema of the JSON form of a spec.",
     "solve": "Find the newest CUDA, torch and companions that fit, and say why.",
+    "tree": "Show who requires whom in a lock.",
     "verify": "Build the environment, climb C0 to C4, and audit the claims (C5).",
+    "why": "Show every chain of requirements from the spec to a package.",
 }
 
 

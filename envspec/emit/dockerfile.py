@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from envspec.emit import encode
+from envspec.emit import commands, encode
+from envspec.emit.commands import layer_lock
 from envspec.emit.encode import Encoded
 from envspec.emit.templates import render
 from envspec.plan import model as plan
@@ -14,7 +15,6 @@ SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 # What stands below the variables of the image, and what runs with them set.
 _LAYERS = (plan.CreateEnvironment, plan.InstallWheels)
 _STEPS = (plan.UnpackSource, plan.RunStep)
-_UV = "/opt/uv"
 _WHEELS = "/wheels"
 
 
@@ -27,21 +27,14 @@ class Block(NamedTuple):
 
 def dockerfile(value: plan.Plan) -> str:
     """The text of the Dockerfile."""
-    scripts = f"{value.installer.file.file.split('-', 1)[0]}-{value.installer.version}.data/scripts"
-    python = f"python{value.python}"
-    installer = f"{_WHEELS}/{value.installer.file.file}"
     return render(
         "Dockerfile.j2",
         spec=encode.shell_word(value.spec),
         base_comment=_comment(value, value.base_line, f"base {value.base.name}"),
         base=encode.token(f"{value.base.name}@{value.base.digest}"),
         system=_blocks(_system(value, s) for s in value.steps if isinstance(s, plan.InstallSystem)),
-        unpack_installer=encode.docker_json(
-            [python, "-m", "zipfile", "-e", installer, "/opt/uv-wheel"]
-        ),
-        allow_installer=encode.docker_json(
-            ["install", "-D", "-m", "0755", f"/opt/uv-wheel/{scripts}/uv", f"{_UV}/uv"]
-        ),
+        unpack_installer=encode.docker_json(commands.unpack_installer(value, _WHEELS)),
+        allow_installer=encode.docker_json(commands.place_installer(value)),
         layers=_blocks(_block(value, s) for s in value.steps if isinstance(s, _LAYERS)),
         steps=_blocks(_block(value, s) for s in value.steps if isinstance(s, _STEPS)),
         environment=encode.docker_pairs(environment(value)),
@@ -64,11 +57,6 @@ def environment(value: plan.Plan) -> dict[str, str]:
     return {**result, **dict(value.environment)}
 
 
-def layer_lock(layer: str) -> str:
-    """The name of the requirement list that one layer installs from."""
-    return f"requirements.{layer}.lock"
-
-
 def _blocks(blocks: Iterable[Block]) -> Encoded:
     """Blocks one below the other, an empty line before each."""
     return Encoded("".join("\n\n" + "\n".join([b.comment, *b.lines]) for b in blocks))
@@ -80,28 +68,20 @@ def _comment(value: plan.Plan, line: int, what: str) -> Encoded:
 
 def _system(value: plan.Plan, step: plan.InstallSystem) -> Block:
     """One layer without the distribution's lists; names were shape-checked, and are quoted too."""
-    names = " ".join(encode.shell_word(p) for p in step.packages)
-    script = (
-        "apt-get update -qq"
-        f" && apt-get install -y -qq --no-install-recommends -- {names}"
-        " && rm -rf /var/lib/apt/lists/* /var/cache/apt/archives/*.deb"
-    )
+    script = commands.install_system(step)
     run = Encoded(f"RUN {encode.docker_json(['sh', '-ec', script])}")
     return Block(_comment(value, step.line, "system packages"), (run,))
 
 
 def _block(value: plan.Plan, step: plan.Step) -> Block:
     if isinstance(step, plan.CreateEnvironment):
-        argv = [f"{_UV}/uv", "venv", "--quiet", "--offline", "--no-cache", "--no-project"]
-        argv += ["--no-config", "--python", f"python{step.python}", step.prefix]
+        argv = commands.create_environment(step)
         what = f"python {step.python}"
         return Block(_comment(value, step.line, what), (_run(argv, _mount_installer()),))
     if isinstance(step, plan.InstallWheels):
         return Block(_comment(value, step.line, f"packages, layer {step.layer}"), (_install(step),))
     if isinstance(step, plan.UnpackSource):
-        archive = f"{_WHEELS}/{step.archive.file}"
-        tar = ["tar", "--extract", "--file", archive, "--directory", step.destination]
-        tar += ["--strip-components=1", "--no-same-owner"]
+        tar = commands.unpack_source(step, _WHEELS)
         lines = (
             Encoded(f"WORKDIR {encode.token(step.destination)}"),
             _run(tar, _mount_files(plan.ARCHIVE)),
@@ -115,9 +95,7 @@ def _block(value: plan.Plan, step: plan.Step) -> Block:
 
 def _install(step: plan.InstallWheels) -> Encoded:
     lock = layer_lock(step.layer)
-    argv = [f"{_UV}/uv", "pip", "install", "--quiet", "--offline", "--no-index", "--no-deps"]
-    argv += ["--no-cache", "--no-config", "--require-hashes", "--find-links", _WHEELS]
-    argv += ["--python", plan.INTERPRETER, "--requirements", f"/{lock}"]
+    argv = commands.install_wheels(_WHEELS, f"/{lock}")
     mounts = (
         _mount_files(step.layer)
         + _mount_installer()
@@ -132,7 +110,9 @@ def _mount_files(layer: str) -> Encoded:
 
 
 def _mount_installer() -> Encoded:
-    return Encoded(f" --mount=type=bind,from=installer,source={_UV},target={_UV}")
+    return Encoded(
+        f" --mount=type=bind,from=installer,source={commands.INSTALLER},target={commands.INSTALLER}"
+    )
 
 
 def _run(argv: list[str], mounts: Encoded) -> Encoded:

@@ -109,6 +109,69 @@ def nix_list(values: Iterable[str]) -> Encoded:
     return Encoded("[ " + "".join(f"{nix_string(v)} " for v in values) + "]")
 
 
+def slash_comment(text: str) -> Encoded:
+    """A comment line of JSON with comments."""
+    return Encoded("// " + _clean(text, "a comment"))
+
+
+def yaml_string(text: str) -> Encoded:
+    r"""A YAML scalar that is a string to YAML 1.1 and 1.2 alike, whatever it looks like.
+
+    It is a JSON string, which YAML reads as it stands; U+FEFF, which YAML would not print, is
+    escaped.
+    """
+    quoted = json.dumps(_clean(text, "a YAML string"), ensure_ascii=False)
+    return Encoded(
+        quoted.replace("\ufeff", "\\ufeff")
+        .replace("\ufffe", "\\ufffe")
+        .replace("\uffff", "\\uffff")
+    )
+
+
+def yaml_literal(text: str) -> Encoded:
+    """`yaml_string` where a reader of the file expands `$NAME`, `${NAME}` or `$(NAME)` and takes
+    `$$` for a dollar sign: Compose anywhere, Kubernetes in commands and variables."""
+    return yaml_string(text.replace("$", "$$"))
+
+
+def json_string(text: str) -> Encoded:
+    """A string of devcontainer.json, whose readers expand `${…}` and know no escape for it."""
+    if "${" in text:
+        raise DiagnosticError.of(
+            "E0603",
+            f"`{_clean(text, 'a string')[:80]}` holds `${{`, which devcontainer.json cannot hold",
+            cause="its readers put variables of the host in there, and nothing escapes it",
+            hint="write it without `${`, or compile without `--target devcontainer`",
+        )
+    return Encoded(json.dumps(_clean(text, "a string"), ensure_ascii=False))
+
+
+_BRACE = re.compile(r"\{(?=\{)")
+
+
+def definition_word(text: str) -> Encoded:
+    """`shell_word` in an Apptainer definition, where `{{ NAME }}` is put in before a shell sees
+    it: the quotes are closed and opened again between two braces."""
+    return Encoded(_BRACE.sub("{''", shell_word(text)))
+
+
+def definition_comment(text: str) -> Encoded:
+    """A comment line of an Apptainer definition, with a blank between two braces."""
+    return comment(_BRACE.sub("{ ", text))
+
+
+def definition_text(text: str) -> Encoded:
+    """The rest of a line that no shell reads: a label."""
+    if "{{" in text or text != text.strip():
+        raise DiagnosticError.of(
+            "E0603",
+            f"`{_clean(text, 'a label')[:80]}` cannot stand in an Apptainer definition",
+            cause="`{{` begins a build argument there, and blanks around a value are lost",
+            hint="write it without them, or compile without `--target apptainer`",
+        )
+    return Encoded(_clean(text, "a label"))
+
+
 def finalize(value: object) -> str:
     """Jinja's last step before printing: refuses everything that was not encoded here."""
     if isinstance(value, Encoded):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from envspec.emit.dockerfile import layer_lock
+from envspec.emit.commands import layer_lock
 from envspec.emit.encode import comment, tokens
 from envspec.plan import model as plan
 

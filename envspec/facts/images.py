@@ -16,6 +16,7 @@ from envspec.facts.versions import version, within
 _CUDA, _CUDA_REGISTRIES = "nvidia/cuda", {"", "nvcr.io"}
 _PYTORCH = "pytorch/pytorch"
 _NUMBER = re.compile(r"\d+(?:\.\d+){1,2}", re.ASCII)
+_PYTHON = re.compile(r"(\d+\.\d+)(?:$|[^\d])", re.ASCII)
 _CUDNN = re.compile(r"cudnn\d*", re.ASCII)
 _DISTRO = re.compile(
     r"(?:ubuntu|ubi|rockylinux|oraclelinux|centos|opensuse|amzn|cm)\d+(?:\.\d+)?", re.ASCII
@@ -163,6 +164,14 @@ def distro_range(distro: str) -> str:
     if row.first and row.last:
         return f"from {row.first} to {row.last}"
     return f"from {row.first} on" if row.first else f"up to {row.last}"
+
+
+def python_of(image: str) -> str:
+    """The release of Python (``3.11``) that an official image of Python holds, as its tag has it;
+    ``""`` for others, and for a tag that moves from release to release."""
+    read = parts(image)
+    match = _PYTHON.match(read.tag) if read.official == "python" else None
+    return match[1] if match else ""
 
 
 def has_nvcc(image: str) -> bool | None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable
 from queue import Empty, SimpleQueue
+from typing import TypeVar
 
 from envspec.lock.transfer import Desk
 from envspec.reporter import Reporter
 
+_Result = TypeVar("_Result")
 _Event = int | str | BaseException | None
 
 
@@ -17,9 +19,13 @@ class _StoppedError(Exception):
 
 
 def run(
-    jobs: Iterable[Callable[[Desk], None]], total: int, reporter: Reporter | None, hands: int
+    jobs: Iterable[Callable[[Desk], None]],
+    total: int,
+    reporter: Reporter | None,
+    hands: int,
+    unit: str = "B",
 ) -> None:
-    """Run all jobs, ``hands`` at a time; ``total`` is the bytes they will move, if known.
+    """Run all jobs, ``hands`` at a time; ``total`` is what they will move, in ``unit``, if known.
 
     The first failure is raised at once and stops the rest. So does Ctrl-C: the threads are
     daemons and see at their next chunk that nobody waits, so a stalled server delays no exit.
@@ -66,8 +72,34 @@ def run(
                 reporter.line(event)
             elif reporter is not None and isinstance(event, int):
                 done += event
-                reporter.advance(min(done, total), total, "B")
+                reporter.advance(min(done, total), total, unit)
     finally:
         stopped.set()
         for thread in threads:
             thread.join(timeout=0.2)
+
+
+def ahead(job: Callable[[], _Result]) -> Callable[[], _Result]:
+    """Begin a job now; what comes back waits for its end, and returns or raises what it did.
+
+    Where nobody waits for it any more, it delays no exit.
+    """
+    found: list[_Result] = []
+    failed: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            found.append(job())
+        except BaseException as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+
+    def result() -> _Result:
+        thread.join()
+        if failed:
+            raise failed[0]
+        return found[0]
+
+    return result

@@ -48,6 +48,9 @@ def explain(text: str, request: Request, indexes: Indexes) -> DiagnosticError:
     """
     if _NO_SPACE.search(text):
         return _full(text, request)
+    late = tuple(_filtered(text, request))
+    if late:
+        return DiagnosticError(in_order(late))
     try:
         findings = tuple(_from_indexes(text, request, indexes))
     except UnreachableError as error:
@@ -62,6 +65,23 @@ def explain(text: str, request: Request, indexes: Indexes) -> DiagnosticError:
         first = trouble.finding(request.source, request.fallback).diagnostics[0]
         return DiagnosticError([first._replace(excerpt=excerpt(text))])
     return DiagnosticError([_conflict(text, request)])
+
+
+def _filtered(text: str, request: Request) -> Iterator[Diagnostic]:
+    """E0403 for packages of which nothing is old enough; uv says so in a sentence of its own."""
+    if not request.exclude_newer:
+        return
+    flat = " ".join(text.split())
+    for name in dict.fromkeys(re.findall(rf"`({_NAME})` was filtered by `exclude-newer`", flat)):
+        package = normalise(name)
+        yield DiagnosticError.of(
+            "E0403",
+            f"no release of `{package}` that fits was uploaded before {request.exclude_newer}",
+            source=request.source,
+            span=request.span_of(package),
+            cause="what is newer is left out, and so is what its index gives no day for",
+            hint="take a later day, pin the package with `==`, or say `--exclude-newer none`",
+        ).diagnostics[0]
 
 
 def _full(text: str, request: Request) -> DiagnosticError:

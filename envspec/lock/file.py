@@ -10,6 +10,7 @@ expression on the way in, and only a package that fails is looked at field by fi
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -17,13 +18,18 @@ from operator import itemgetter
 from typing import Any, NoReturn
 
 from envspec.diagnostics import DiagnosticError
-from envspec.lock.model import LOCK_VERSION, Artefact, Lock, LockedPackage
+from envspec.lock.fields import WrongError, check_made, dotted, matching, object_of, shown, text_of
+from envspec.lock.model import LOCK_VERSION, Artefact, Lock, LockedPackage, Nixpkgs
 from envspec.source import SourceFile, Span
 
 MAX_LENGTH = 16 << 20
 """Longest text that is read, in characters."""
 
-_TOP = ("envspec_lock", "resolver", "inputs", "base", "source", "installer", "packages")
+_TOP = (
+    *("envspec_lock", "resolver", "tools", "facts", "nixpkgs", "driver"),
+    *("inputs", "base", "source", "installer", "packages"),
+)
+_RESOLVER = ("name", "version", "exclude_newer", "inputs")
 _ARTEFACT = ("index", "file", "sha256", "size")
 _PACKAGE = ("name", "version", *_ARTEFACT, "requires", "why")
 _LONGEST_FILE = 255
@@ -46,7 +52,11 @@ def dumps(lock: Lock) -> str:
     packages = ",\n".join(f"    {_line(_package_fields(p))}" for p in lock.packages)
     parts = (
         f'"envspec_lock": {LOCK_VERSION}',
-        f'"resolver": {_line({"name": lock.resolver, "version": lock.resolver_version})}',
+        f'"resolver": {_line(_resolver_fields(lock))}',
+        f'"tools": {_line(dict(lock.tools))}',
+        f'"facts": {_line(lock.facts)}',
+        f'"nixpkgs": {_line(lock.nixpkgs._asdict())}',
+        f'"driver": {_line({"cuda": lock.cuda, "floor": lock.driver_floor})}',
         f'"inputs": [\n{inputs}\n  ]' if inputs else '"inputs": []',
         f'"base": {_line({"name": lock.base_name, "digest": lock.base_digest})}',
         f'"source": {_line(lock.source._asdict())}',
@@ -75,7 +85,7 @@ def loads(text: str, source: SourceFile) -> Lock:
         _fail_at(Span(0, 0), source, "the lock holds a number or a nesting no lock has")
     try:
         return _lock(data)
-    except _WrongError as wrong:
+    except WrongError as wrong:
         from envspec.lock.place import place  # noqa: PLC0415  (only a broken lock needs it)
 
         _fail_at(place(text, wrong.path), source, wrong.title)
@@ -84,16 +94,7 @@ def loads(text: str, source: SourceFile) -> Lock:
 class _RepeatedKeyError(Exception):
     def __init__(self, key: str) -> None:
         super().__init__(key)
-        self.key = _shown(key)[1:-1]
-
-
-class _WrongError(Exception):
-    """A value that does not belong, by its path in the document."""
-
-    def __init__(self, path: tuple[str | int, ...], title: str) -> None:
-        super().__init__(title)
-        self.path = path
-        self.title = title
+        self.key = shown(key)[1:-1]
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -105,46 +106,77 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _lock(data: object) -> Lock:
-    top = _object(data, (), _TOP, "the lock")
-    version = top["envspec_lock"]
+    # The version first: what another version lacks or has is no fault of the file.
+    version = data.get("envspec_lock", LOCK_VERSION) if type(data) is dict else LOCK_VERSION
     if version != LOCK_VERSION or type(version) is not int:
-        raise _WrongError(
+        raise WrongError(
             ("envspec_lock",),
-            f"this tool reads lock version {LOCK_VERSION}, the file says {_shown(version)}",
+            f"this tool reads lock version {LOCK_VERSION}, the file says {shown(version)}",
         )
-    resolver = _object(top["resolver"], ("resolver",), ("name", "version"), "`resolver`")
-    base = _object(top["base"], ("base",), ("name", "digest"), "`base`")
+    top = object_of(data, (), _TOP, "the lock")
+    resolver = object_of(top["resolver"], ("resolver",), _RESOLVER, "`resolver`")
+    nixpkgs = object_of(top["nixpkgs"], ("nixpkgs",), Nixpkgs._fields, "`nixpkgs`")
+    driver = object_of(top["driver"], ("driver",), ("cuda", "floor"), "`driver`")
+    check_made(top, resolver, nixpkgs, driver)
+    base = object_of(top["base"], ("base",), ("name", "digest"), "`base`")
     if not isinstance(base["digest"], str) or not re.fullmatch(
         "sha256:[0-9a-f]{64}", base["digest"]
     ):
-        raise _WrongError(
+        raise WrongError(
             ("base", "digest"),
             f"`base.digest` must be `sha256:` and 64 hexadecimal digits, found "
-            f"{_shown(base['digest'])}",
+            f"{shown(base['digest'])}",
         )
-    origin = _object(top["source"], ("source",), _ARTEFACT, "`source`")
+    origin = object_of(top["source"], ("source",), _ARTEFACT, "`source`")
     for key in _ARTEFACT:
         _field(origin, key, ("source",))
     packages = _packages(top["packages"])
     installer = _package(top["installer"], ("installer",))
     for key in ("requires", "why"):
         for name in top["installer"][key]:
-            _text(name, ("installer", key))
-    return Lock(
+            text_of(name, ("installer", key))
+    lock = Lock(
         inputs=_inputs(top["inputs"]),
-        base_name=_text(base["name"], ("base", "name")),
+        base_name=text_of(base["name"], ("base", "name")),
         base_digest=base["digest"],
         source=Artefact(**origin),
         installer=installer,
         packages=packages,
-        resolver=_text(resolver["name"], ("resolver", "name")),
-        resolver_version=_text(resolver["version"], ("resolver", "version")),
+        resolver=text_of(resolver["name"], ("resolver", "name")),
+        resolver_version=text_of(resolver["version"], ("resolver", "version")),
+        exclude_newer=resolver["exclude_newer"],
+        tools=_tools(top["tools"]),
+        facts=top["facts"],
+        nixpkgs=Nixpkgs(**nixpkgs),
+        cuda=driver["cuda"],
+        driver_floor=driver["floor"],
     )
+    if resolver["inputs"] != inputs_digest(lock):
+        raise WrongError(
+            ("resolver", "inputs"),
+            "`resolver.inputs` is not the digest of the resolver's name, its limit and `inputs`",
+        )
+    return lock
+
+
+def inputs_digest(lock: Lock) -> str:
+    """The sha256 of what the resolver was given: who it is, the limit of days, the inputs."""
+    given = [lock.resolver, lock.exclude_newer, lock.inputs]
+    return hashlib.sha256(_line(given).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _tools(data: object) -> tuple[tuple[str, str], ...]:
+    if type(data) is not dict:
+        raise WrongError(("tools",), f"`tools` must be an object, found {shown(data)}")
+    for name, version in data.items():
+        matching(name, ("tools",), *_FIELDS["name"])
+        text_of(version, ("tools", name))
+    return tuple(data.items())
 
 
 def _packages(items: object) -> tuple[LockedPackage, ...]:
     if type(items) is not list:
-        raise _WrongError(("packages",), f"`packages` must be a list, found {_shown(items)}")
+        raise WrongError(("packages",), f"`packages` must be a list, found {shown(items)}")
     packages = tuple([_package(item, ("packages", i)) for i, item in enumerate(items)])
     names = {package.name for package in packages}
     files = {package.artefact.file for package in packages}
@@ -166,10 +198,10 @@ def _check_names(packages: Sequence[LockedPackage], key: str, known: set[str]) -
     for i, values in enumerate(lists):
         for j, name in enumerate(values):
             if type(name) is not str or name not in known:
-                raise _WrongError(
+                raise WrongError(
                     ("packages", i, key, j),
-                    f"{_dotted(('packages', i, key, j))} must name a package of the lock, "
-                    f"found {_shown(name)}",
+                    f"{dotted(('packages', i, key, j))} must name a package of the lock, "
+                    f"found {shown(name)}",
                 )
 
 
@@ -178,7 +210,7 @@ def _find_double(packages: Sequence[LockedPackage]) -> NoReturn:
     for i, package in enumerate(packages):
         for key, value in (("name", package.name), ("file", package.artefact.file)):
             if f"{key} {value}" in seen:
-                raise _WrongError(("packages", i, key), f"the lock holds `{value}` twice")
+                raise WrongError(("packages", i, key), f"the lock holds `{value}` twice")
             seen.add(f"{key} {value}")
     raise AssertionError
 
@@ -201,12 +233,12 @@ def _package(item: Any, path: tuple[str | int, ...]) -> LockedPackage:
             return LockedPackage(name, version, artefact, tuple(requires), tuple(why))
     except (KeyError, TypeError):
         pass
-    fields = _object(item, path, _PACKAGE, _dotted(path))
+    fields = object_of(item, path, _PACKAGE, dotted(path))
     for key in (*_FIELDS, "size"):
         _field(fields, key, path)
     key = "requires" if type(fields["requires"]) is not list else "why"
-    raise _WrongError(
-        (*path, key), f"{_dotted((*path, key))} must be a list, found {_shown(fields[key])}"
+    raise WrongError(
+        (*path, key), f"{dotted((*path, key))} must be a list, found {shown(fields[key])}"
     )
 
 
@@ -220,45 +252,22 @@ def _field(fields: Mapping[str, Any], key: str, path: tuple[str | int, ...]) -> 
     if key == "file":
         good = good and value != "." and value.isprintable() and len(value) <= _LONGEST_FILE
     if not good:
-        raise _WrongError(
-            (*path, key), f"{_dotted((*path, key))} must be {expected}, found {_shown(value)}"
+        raise WrongError(
+            (*path, key), f"{dotted((*path, key))} must be {expected}, found {shown(value)}"
         )
 
 
 def _inputs(items: object) -> tuple[tuple[str, str], ...]:
     if type(items) is not list:
-        raise _WrongError(("inputs",), f"`inputs` must be a list, found {_shown(items)}")
+        raise WrongError(("inputs",), f"`inputs` must be a list, found {shown(items)}")
     pairs: list[tuple[str, str]] = []
     for i, item in enumerate(items):
         if type(item) is not list or len(item) != 2:
-            raise _WrongError(
-                ("inputs", i), f"`inputs[{i}]` must be a pair of texts, found {_shown(item)}"
+            raise WrongError(
+                ("inputs", i), f"`inputs[{i}]` must be a pair of texts, found {shown(item)}"
             )
-        pairs.append((_text(item[0], ("inputs", i, 0)), _text(item[1], ("inputs", i, 1))))
+        pairs.append((text_of(item[0], ("inputs", i, 0)), text_of(item[1], ("inputs", i, 1))))
     return tuple(pairs)
-
-
-def _object(
-    data: object, path: tuple[str | int, ...], keys: tuple[str, ...], what: str
-) -> dict[str, Any]:
-    if type(data) is not dict:
-        raise _WrongError(path, f"{what} must be an object, found {_shown(data)}")
-    for key in keys:
-        if key not in data:
-            raise _WrongError(path, f"{what} lacks `{key}`")
-    for key in data:
-        if key not in keys:
-            raise _WrongError((*path, key), f"{what} holds an unknown key {_shown(key)}")
-    return data
-
-
-def _text(value: object, path: tuple[str | int, ...]) -> str:
-    if type(value) is not str:
-        raise _WrongError(path, f"{_dotted(path)} must be a text, found {_shown(value)}")
-    # Not printable: control characters, line separators, direction overrides, lone surrogates.
-    if not value.isprintable():
-        raise _WrongError(path, f"{_dotted(path)} holds a control character: {_shown(value)}")
-    return value
 
 
 def _fail_at(span: Span, source: SourceFile, title: str) -> NoReturn:
@@ -269,6 +278,15 @@ def _find_repeated(text: str, key: str) -> Span:
     """Place of a key that stands twice in one object: its last place in the text."""
     at = max(text.rfind(f'"{key}"'), 0)
     return Span(at, at + len(key) + 2)
+
+
+def _resolver_fields(lock: Lock) -> dict[str, object]:
+    return {
+        "name": lock.resolver,
+        "version": lock.resolver_version,
+        "exclude_newer": lock.exclude_newer,
+        "inputs": inputs_digest(lock),
+    }
 
 
 def _package_fields(package: LockedPackage) -> dict[str, object]:
@@ -283,14 +301,3 @@ def _package_fields(package: LockedPackage) -> dict[str, object]:
 
 def _line(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
-
-
-def _dotted(path: tuple[str | int, ...]) -> str:
-    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
-    return f"`{text.lstrip('.')}`"
-
-
-def _shown(value: object) -> str:
-    """A value as it would stand in the file, escaped and cut."""
-    text = json.dumps(value)
-    return text if len(text) <= 60 else text[:57] + "…"

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-LOCK_VERSION = 1
+LOCK_VERSION = 2
+"""Version 1 did not say how the lock was made."""
 
 
 class Artefact(NamedTuple):
@@ -31,12 +32,31 @@ class LockedPackage(NamedTuple):
     why: tuple[str, ...]
 
 
+class Nixpkgs(NamedTuple):
+    """The nixpkgs revision that flakes of this lock pin, as flake.lock names it."""
+
+    owner: str
+    repo: str
+    rev: str
+    nar_hash: str
+    last_modified: int
+
+
+NO_NIXPKGS = Nixpkgs("", "", "", "", 0)
+
+
 class Lock(NamedTuple):
     """The content of ``spec.lock``.
 
     ``inputs`` are the lines of the spec that decided the resolution, in the form of
     `envspec.lock.inputs.resolution_inputs`; a lock whose inputs differ from the spec's is stale.
     ``installer`` is the uv wheel that installs the set, itself hashed like everything else.
+
+    The rest says how the lock was made: ``exclude_newer`` is the moment (RFC 3339, UTC) after
+    which nothing was considered, ``""`` for no limit; ``tools`` are (name, version) of the
+    programs that took part, beside the resolver; ``facts`` is the digest of the tables of facts;
+    ``cuda`` is what the locked framework was built for, and ``driver_floor`` the oldest Linux
+    driver for it, both ``""`` where there is none or the tables do not tell.
     """
 
     inputs: tuple[tuple[str, str], ...]
@@ -47,3 +67,9 @@ class Lock(NamedTuple):
     packages: tuple[LockedPackage, ...]
     resolver: str
     resolver_version: str
+    exclude_newer: str = ""
+    tools: tuple[tuple[str, str], ...] = ()
+    facts: str = ""
+    nixpkgs: Nixpkgs = NO_NIXPKGS
+    cuda: str = ""
+    driver_floor: str = ""

@@ -8,29 +8,36 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import subprocess
 import sys
 import tempfile
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from urllib.parse import quote
 
 from envspec.diagnostics import DiagnosticError
 from envspec.lock.explain import explain, no_wheel
 from envspec.lock.indexes import PYPI, Indexes, UnreachableError
-from envspec.lock.links import html_page, linked
+from envspec.lock.links import linked
 from envspec.lock.listed import PROJECT, Listed, read_listed
 from envspec.lock.listing import IndexFile
 from envspec.lock.request import Chosen, PackageRequest, Request
 from envspec.lock.target import best, fits, machine, satisfying
+from envspec.names import normalise
 
 Files = dict[str, tuple[IndexFile, ...]]
+
+_ADDRESSED = re.compile(r"^([A-Za-z0-9][\w.-]*)(?:\[[^\]]*\])? @ \S+$", re.MULTILINE)
+"""A package that was handed to pip by the address of its file, in pip-tools' answer."""
 
 
 def resolve_piptools(request: Request, indexes: Indexes) -> tuple[list[Chosen], str]:
     """One consistent set, and pip-tools' version.
 
-    A package ``from`` another index than the default is pinned, before the rest is resolved,
-    to the newest release there that satisfies its specifier and fits the target.
+    A package ``from`` another index than the default is settled before the rest is resolved: the
+    newest release there that satisfies its specifier and fits the target. pip is handed the
+    address of that one file, because of two places that have one version it may take either.
 
     Raises:
         DiagnosticError: E0403, E0404, E0405, E0408, E0501, at the package lines.
@@ -63,6 +70,9 @@ def _usable(request: Request) -> str:
         cause += request.python
     elif machine_here != machine(request) or sys.platform != "linux":
         cause = f"it resolves for the machine that runs it, {sys.platform} on {machine_here}"
+    elif request.exclude_newer:
+        cause = f"it cannot leave out what was uploaded after {request.exclude_newer} and still "
+        cause += "take packages that are pinned with `==` or whose index tells no day"
     if cause:
         raise DiagnosticError.of(
             "E0408",
@@ -70,7 +80,7 @@ def _usable(request: Request) -> str:
             source=request.source,
             span=request.fallback,
             cause=cause,
-            hint="use `--resolver uv`, which resolves for any Python and platform",
+            hint="use `--resolver uv`, which resolves for any Python, platform and day",
         )
     return tool
 
@@ -83,13 +93,18 @@ def _own_files(
     fitting = [pair for pair in satisfying(files, package.specifier) if fits(pair[1], request)]
     if not fitting:
         raise explain("No solution found", request, indexes)
-    return tuple(file for release, file in fitting if release == fitting[0][0])
+    kept = request.pins.get(package.name)
+    releases = [release for release, _ in fitting]
+    wanted = next((r for r in releases if kept is not None and str(r) == kept), releases[0])
+    return tuple(file for release, file in fitting if release == wanted)
 
 
 def _compile(folder: Path, request: Request, indexes: Indexes, own: Files) -> dict[str, Listed]:
-    links = html_page(file for files in own.values() for file in files)
-    (folder / "links.html").write_text(links, "utf-8")
     (folder / "request.in").write_text(_requirements(request, own), "utf-8")
+    # A file that is there already holds the versions to keep where they still fit.
+    wishes = {name: version for name, version in request.pins.items() if name not in own}
+    pinned = "".join(f"{name}=={version}\n" for name, version in wishes.items())
+    (folder / "request.txt").write_text(pinned, "utf-8")
     # Neither the user's constraints nor the user's find-links may decide what a lock holds.
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("PIP_", "CUSTOM_"))}
     environment |= {
@@ -110,7 +125,7 @@ def _compile(folder: Path, request: Request, indexes: Indexes, own: Files) -> di
             *(sys.executable, "-m", "piptools", "compile", "--no-config", "--quiet"),
             *("--no-strip-extras", "--allow-unsafe", "--no-header", "--annotation-style", "split"),
             *("--no-emit-index-url", "--no-emit-find-links", "--no-emit-trusted-host"),
-            *("--find-links", "links.html", "--cache-dir", "cache", "--output-file", "-"),
+            *("--cache-dir", "cache", "--output-file", "request.txt"),
             *("--pip-args", "--only-binary=:all:", "request.in"),
         ],
         cwd=folder,
@@ -123,17 +138,35 @@ def _compile(folder: Path, request: Request, indexes: Indexes, own: Files) -> di
     )
     if done.returncode != 0:
         raise explain(done.stderr, request, indexes)
-    return read_listed(done.stdout)
+    listed = (folder / "request.txt").read_text("utf-8")
+    return read_listed(_ADDRESSED.sub(lambda m: f"{m[1]}=={_release(m[1], request, own)}", listed))
 
 
 def _requirements(request: Request, own: Files) -> str:
     lines = []
     for package in request.packages:
+        line = package.requirement
         if package.name in own:
-            release = satisfying(own[package.name], package.specifier)[0][0]
-            package = package._replace(specifier=f"=={release}")  # noqa: PLW2901
-        lines.append(package.requirement)
+            release = _release(package.name, request, own)
+            file = best(own[package.name], release, request)
+            assert file is not None, "`_own_files` keeps those that fit"
+            extras = f"[{','.join(package.extras)}]" if package.extras else ""
+            line = f"{package.name}{extras} @ {_address(file)}"
+        lines.append(line)
     return "\n".join(lines) + "\n"
+
+
+def _release(name: str, request: Request, own: Files) -> str:
+    """The one release that `_own_files` left of a package."""
+    wanted = next(p for p in request.packages if p.name == normalise(name))
+    return str(satisfying(own[wanted.name], wanted.specifier)[0][0])
+
+
+def _address(file: IndexFile) -> str:
+    """An address as one word of a requirement. pip would replace `${NAME}` in it by the value of
+    a variable, and send that to the index."""
+    mark = f"#sha256={file.sha256}" if file.sha256 else ""
+    return quote(file.url, safe=":/?&=@+,;!'()*~%[]") + mark
 
 
 def _choose(name: str, pin: Listed, request: Request, indexes: Indexes, own: Files) -> Chosen:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from envspec.lock.indexes import PYPI
 from envspec.lock.listing import local_path
-from envspec.lock.model import LockedPackage
+from envspec.lock.model import Artefact, LockedPackage
 from envspec.source import SourceFile, Span
 
 
@@ -40,8 +40,14 @@ class Request(NamedTuple):
 
     ``python`` is ``3.11``, ``platform`` ``linux/amd64`` or ``linux/arm64``, ``glibc`` the
     oldest version they must run on, as ``2.28``. ``indexes`` maps declared aliases to
-    addresses. ``sdists_allowed`` names packages that may come as source archives. ``source``
-    and ``fallback`` are where findings point to that belong to no package line.
+    addresses. ``sdists_allowed`` names packages that may come as source archives, where no
+    wheel will do. ``source`` and ``fallback`` are where findings point to that belong to no
+    package line.
+
+    ``pins`` are the versions to keep where they still fit, by name: wishes, never conditions.
+    ``known`` are files of an earlier lock, by index and name: an index that tells no hash is not
+    asked for their bytes again. ``exclude_newer`` is a moment (RFC 3339, UTC): what was uploaded
+    later is not there; packages pinned with ``==`` are taken whenever they were uploaded.
     """
 
     python: str
@@ -52,6 +58,9 @@ class Request(NamedTuple):
     sdists_allowed: frozenset[str] = frozenset()
     source: SourceFile | None = None
     fallback: Span = Span(0, 0)
+    pins: Mapping[str, str] = MappingProxyType({})
+    known: Mapping[tuple[str, str], Artefact] = MappingProxyType({})
+    exclude_newer: str = ""
 
     @property
     def aliases(self) -> dict[str, str]:

@@ -11,6 +11,7 @@ from functools import partial
 
 from envspec.diagnostics import DiagnosticError
 from envspec.lock import crew
+from envspec.lock.confusion import check_one_index
 from envspec.lock.digest import digest
 from envspec.lock.indexes import PYPI, Indexes, UnreachableError
 from envspec.lock.model import Artefact, LockedPackage
@@ -40,6 +41,7 @@ def resolve(
     Raises:
         DiagnosticError: E0403 a package or release does not exist, E0404 none for this target,
             E0405 the requirements exclude each other, E0408 the resolver cannot do this,
+            E0410 two indexes have a package and the spec does not say which one is meant,
             E0501 an index gave no answer.
     """
     indexes = indexes or Indexes(request.indexes)
@@ -48,6 +50,7 @@ def resolve(
     reporter.stage(f"resolving {len(request.packages)} packages with {name}")
     solve = resolve_uv if name == "uv" else resolve_piptools
     chosen, version = solve(request, indexes)
+    check_one_index(chosen, request, indexes, reporter)
     return Resolution(_lock(chosen, request, indexes, reporter), name, version)
 
 
@@ -97,7 +100,7 @@ def _lock(
 ) -> tuple[LockedPackage, ...]:
     """Fill in hashes and sizes that nobody told, and turn parents into children."""
     aliases = request.aliases
-    told = {c.name: (c.sha256, c.size) for c in chosen}
+    told = {c.name: _told(c, aliases.get(c.name, PYPI), request) for c in chosen}
 
     def tell(file: Chosen, _: Desk) -> None:
         try:
@@ -117,6 +120,17 @@ def _lock(
         )
         for c in sorted(chosen)
     )
+
+
+def _told(file: Chosen, alias: str, request: Request) -> tuple[str, int]:
+    """Hash and size as the index told them; where it told none, as an earlier lock has them.
+
+    Bytes that changed since under the same name are found when they are fetched: E0502.
+    """
+    known = request.known.get((alias, file.filename))
+    if known is None or (file.sha256 and file.sha256 != known.sha256):
+        return file.sha256, file.size
+    return known.sha256, file.size or known.size
 
 
 def _spec_first(parent: str) -> tuple[bool, str]:

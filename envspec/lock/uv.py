@@ -12,6 +12,7 @@ import sys
 import tempfile
 from importlib import import_module
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -22,7 +23,7 @@ from envspec.lock.links import html_page, linked
 from envspec.lock.listed import PROJECT, Listed, read_listed
 from envspec.lock.listing import IndexFile, safe_name
 from envspec.lock.request import Chosen, PackageRequest, Request
-from envspec.lock.target import machine, rank
+from envspec.lock.target import fits, machine, rank, satisfying
 from envspec.lock.uvrun import run_uv, uv_version
 from envspec.names import normalise
 
@@ -41,17 +42,23 @@ def resolve_uv(request: Request, indexes: Indexes) -> tuple[list[Chosen], str]:
     with tempfile.TemporaryDirectory(prefix="envspec-") as name:
         folder = Path(name)
         environment = _write_project(folder, request, indexes)
-        locked = _compile(["--format", "pylock.toml"], folder, request, indexes, environment)
+        # A file that is there already holds the versions to keep where they still fit.
+        if request.pins:
+            (folder / "pylock.toml").write_text(_wishes(request), "utf-8")
+        more = ["--format", "pylock.toml", "--output-file", "pylock.toml"]
+        _compile(more, folder, request, indexes, environment)
+        locked = (folder / "pylock.toml").read_text("utf-8")
         found = [_package(entry, request) for entry in tomllib.loads(locked).get("packages", [])]
         pins = "".join(f"{name}=={version}\n" for name, version, _ in found)
         (folder / "pins.txt").write_text(pins, "utf-8")
-        # The format above has no parents. Pinned, and with uv's cache full, this is quick.
-        listed = _compile(
-            ["--annotation-style", "split", "--constraints", "pins.txt"],
-            folder,
-            request,
-            indexes,
-            environment,
+        # The format above has no parents. Pinned, this needs nothing that is not in uv's cache,
+        # where there is one: without the network it is quick.
+        more = ["--annotation-style", "split", "--constraints", "pins.txt"]
+        done = _run([*more, "--offline"], folder, request, indexes, environment)
+        listed = (
+            _compile(more, folder, request, indexes, environment)
+            if done.returncode
+            else done.stdout
         )
     pinned = read_listed(listed)
     chosen = [
@@ -59,6 +66,13 @@ def resolve_uv(request: Request, indexes: Indexes) -> tuple[list[Chosen], str]:
         for name, release, file in found
     ]
     return chosen, uv_version()
+
+
+def _wishes(request: Request) -> str:
+    lines = ['lock-version = "1.0"', f'created-by = "{PROJECT}"']
+    for name, version in request.pins.items():
+        lines += ["[[packages]]", f"name = {json.dumps(name)}", f"version = {json.dumps(version)}"]
+    return "\n".join(lines) + "\n"
 
 
 def _write_project(folder: Path, request: Request, indexes: Indexes) -> dict[str, str]:
@@ -111,11 +125,27 @@ def _compile(
     indexes: Indexes,
     environment: dict[str, str],
 ) -> str:
-    binary_only = [] if request.sdists_allowed else ["--only-binary", ":all:"]
+    done = _run(more, folder, request, indexes, environment)
+    if done.returncode != 0:
+        raise explain(done.stderr, request, indexes)
+    return done.stdout
+
+
+def _run(
+    more: list[str],
+    folder: Path,
+    request: Request,
+    indexes: Indexes,
+    environment: dict[str, str],
+) -> CompletedProcess[str]:
+    limit = ["--exclude-newer", request.exclude_newer] if request.exclude_newer else []
+    for package in request.packages if limit else ():
+        if "==" in package.specifier:
+            limit += ["--exclude-newer-package", f"{package.name}=false"]
     try:
-        done = run_uv(
+        return run_uv(
             [
-                *("pyproject.toml", "-q", *binary_only, *more),
+                *("pyproject.toml", "-q", *_binary_only(request, indexes), *limit, *more),
                 *("--python-version", request.python, "--python-platform", _platform(request)),
             ],
             folder,
@@ -131,9 +161,21 @@ def _compile(
             cause="the Python package `uv`, which brings it, is missing beside this tool",
             hint="install it with `pip install uv`, or use `--resolver pip-tools`",
         ) from None
-    if done.returncode != 0:
-        raise explain(done.stderr, request, indexes)
-    return done.stdout
+
+
+def _binary_only(request: Request, indexes: Indexes) -> list[str]:
+    """No source archives but those of allowed packages, and of these only where none of their
+    releases that are asked for has a wheel: to read what an archive needs may mean to run it."""
+    words = ["--only-binary", ":all:"]
+    for package in request.packages:
+        if package.name in request.sdists_allowed:
+            try:
+                files = indexes.files(package.alias, package.name) or ()
+            except UnreachableError as error:
+                raise error.finding(request.source, package.span) from None
+            if not any(fits(file, request) for _, file in satisfying(files, package.specifier)):
+                words += ["--no-binary", package.name]
+    return words
 
 
 def _platform(request: Request) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from pathlib import Path
 from typing import NamedTuple
 
 from envspec.diagnostics import DiagnosticError
 from envspec.emit import publish
-from envspec.emit.outputs import MANIFEST, outputs
-from envspec.facts.nixpkgs import nixpkgs
+from envspec.emit.outputs import DEFAULT_TARGETS, MANIFEST, outputs
 from envspec.lock.model import Lock
 from envspec.pipeline import scripts
 from envspec.pipeline.load import Loaded
@@ -26,7 +26,9 @@ class Compiled(NamedTuple):
     lock_text: str
 
 
-def compiled(loaded: Loaded, lock: Lock, lock_text: str) -> Compiled:
+def compiled(
+    loaded: Loaded, lock: Lock, lock_text: str, targets: Collection[str] = DEFAULT_TARGETS
+) -> Compiled:
     """The plan and every output. Pure but for the scripts that entries name.
 
     Raises:
@@ -36,8 +38,8 @@ def compiled(loaded: Loaded, lock: Lock, lock_text: str) -> Compiled:
     if missing:
         raise DiagnosticError(missing)
     with placed(loaded.source, loaded.home):
-        plan = lower(loaded.spec, lock, found, nixpkgs(), loaded.source)
-        files = outputs(plan, loaded.source.text, lock_text)
+        plan = lower(loaded.spec, lock, found, lock.nixpkgs, loaded.source)
+        files = outputs(plan, loaded.source.text, lock_text, targets)
     return Compiled(plan, files, lock_text)
 
 

@@ -111,12 +111,15 @@ def _with_its_line_ends(source: SourceFile, fix: Fix) -> Fix:
 
 def _wrong(findings: Iterable[Diagnostic]) -> tuple[int, ...]:
     """Errors by phase. Fewer in an early phase outweigh more in a later one, which then sees
-    more: a statement whose word is wrong is not read, and one that is read can have errors."""
+    more: a statement whose word is wrong is not read, one that is read can have errors, and a
+    package that becomes an extension is looked at as one."""
     codes = [d.code for d in findings if d.severity == ERROR]
     shape = sum(code.startswith("E01") for code in codes)
     words = codes.count("E0201")
     meaning = sum(code.startswith("E02") for code in codes) - words
-    return shape, words, meaning, len(codes) - shape - words - meaning
+    misplaced = codes.count("E0340")
+    rest = len(codes) - shape - words - meaning - misplaced
+    return shape, words, meaning, misplaced, rest
 
 
 def diff(before: SourceFile, after: SourceFile) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from contextlib import suppress
 from pathlib import Path
@@ -23,6 +24,7 @@ from envspec.placing import placed
 from envspec.source import SourceFile, Span
 
 if TYPE_CHECKING:
+    from envspec.lock.earlier import Earlier
     from envspec.reporter import Reporter
 
 LOCK_NAME = "spec.lock"
@@ -153,7 +155,7 @@ def lock_text(spec: Path) -> SourceFile | None:
         DiagnosticError: E0407.
     """
     path = spec.with_name(LOCK_NAME)
-    if not path.exists():
+    if not os.path.exists(path):  # noqa: PTH110 - pathlib's own fails on a name that is too long
         return None
     data = _bytes(path, lock_file.MAX_LENGTH, "E0407", "the lock")
     return SourceFile(str(path), _decoded(path, data, "E0407", "the lock"))
@@ -217,15 +219,26 @@ def locked(
 
 
 def write_lock(
-    loaded: Loaded, reporter: Reporter, *, resolver: str | None = None
+    loaded: Loaded,
+    reporter: Reporter,
+    *,
+    resolver: str | None = None,
+    earlier: Earlier | None = None,
+    exclude_newer: str = "",
 ) -> tuple[Lock, str]:
     """Resolve the spec anew and write its lock; nothing is written where a rule finds an error
-    in what was resolved."""
+    in what was resolved. What ``earlier`` holds stays where it still fits."""
+    from envspec.lock.earlier import NOTHING
     from envspec.lock.make import make
 
     require_supported(loaded.spec, loaded.source)
+    folder = loaded.path.parent
     with placed(loaded.source, loaded.home):
-        lock = make(loaded.spec, loaded.source, loaded.path.parent, reporter, resolver)
+        lock = make(
+            *(loaded.spec, loaded.source, folder, reporter, resolver),
+            earlier=earlier or NOTHING,
+            exclude_newer=exclude_newer,
+        )
         checked_with(loaded, lock)
         text = lock_file.dumps(lock)
         publish.write_file(loaded.lock_path, text)

@@ -4,26 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from envspec.facts.nixpkgs import NixpkgsPin
-from envspec.lock.model import Artefact, Lock, LockedPackage
+from envspec.lock.layers import FRAMEWORK, PACKAGES
+from envspec.lock.layers import layer as layer_of
+from envspec.lock.model import Artefact, Lock, LockedPackage, Nixpkgs
 from envspec.model import Entry as SpecEntry
 from envspec.model import Spec
 from envspec.model import Step as SpecStep
 from envspec.plan import model as plan
 from envspec.source import SourceFile, Span
-
-# Layers are ordered by how big they are and how seldom they change: a new release of one small
-# package must not rebuild the gigabytes below it.
-FRAMEWORK = "framework"
-PACKAGES = "packages"
-_FRAMEWORKS = frozenset(
-    {
-        "torch", "torchvision", "torchaudio", "triton", "pytorch-triton", "xformers", "vllm",
-        "jax", "jaxlib", "tensorflow", "tensorflow-cpu",
-        "cuda-toolkit", "cuda-bindings", "cuda-pathfinder",
-    }
-)  # fmt: skip
-_FRAMEWORK_PREFIXES = ("nvidia-", "jax-cuda", "triton-", "pytorch-triton-")
 
 DEFAULT_GLIBC = "2.28"
 
@@ -32,15 +20,14 @@ def lower(
     spec: Spec,
     lock: Lock,
     scripts: Mapping[str, bytes],
-    nixpkgs: NixpkgsPin,
+    nixpkgs: Nixpkgs,
     source: SourceFile,
 ) -> plan.Plan:
     """The plan of a resolved spec and its lock.
 
     ``scripts`` holds the content of every file that an entry names, by that name; ``nixpkgs``
-    is the fact that flakes are locked to; ``source`` is the spec's text, from which line
-    numbers come. The lock must be the spec's own: see
-    `envspec.lock.inputs.difference`.
+    is the revision that flakes pin, the lock's own; ``source`` is the spec's text, from which
+    line numbers come. The lock must be the spec's own: see `envspec.lock.inputs.difference`.
     """
 
     def line(span: Span) -> int:
@@ -56,7 +43,7 @@ def lower(
     steps.append(plan.CreateEnvironment(plan.PREFIX, platform.python, python_line))
     lines = {p.name: line(p.span) for p in spec.packages}
     for layer in (FRAMEWORK, PACKAGES):
-        wheels = [p for p in lock.packages if _layer(p) == layer]
+        wheels = [p for p in lock.packages if layer_of(p.name) == layer]
         if wheels:
             at = min((lines[p.name] for p in wheels if p.name in lines), default=packages_line)
             steps.append(plan.InstallWheels(layer, tuple(_wheel(p) for p in wheels), at))
@@ -102,12 +89,6 @@ def _argv(step: SpecStep) -> tuple[str, ...]:
 
 def _inside(folder: str) -> str:
     return plan.SOURCE if folder == "." else f"{plan.SOURCE}/{folder}"
-
-
-def _layer(package: LockedPackage) -> str:
-    name = package.name
-    framework = name in _FRAMEWORKS or name.startswith(_FRAMEWORK_PREFIXES)
-    return FRAMEWORK if framework else PACKAGES
 
 
 def _file(artefact: Artefact) -> plan.File:

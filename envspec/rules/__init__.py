@@ -39,6 +39,8 @@ RULES: dict[str, Listed] = {
     "E0313": Listed("architecture", ("accelerator gpus",)),
     "E0314": Listed("python_tag", ("platform python",)),
     "E0315": Listed("glibc", ("platform base", "platform glibc")),
+    "E0356": Listed("base_python", ("platform base", "platform python")),
+    "W0357": Listed("devel_glibc", ("platform devel",)),
     "E0316": Listed("torch_build", ("packages NAME",)),
     "E0317": Listed("toolkit_mismatch", ("accelerator", "packages NAME")),
     "W0355": Listed("toolkit_minor", ("accelerator", "packages NAME")),

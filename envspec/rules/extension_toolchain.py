@@ -6,12 +6,11 @@ from collections.abc import Iterator
 
 from envspec import toolchain
 from envspec.diagnostics import Diagnostic, Label
-from envspec.facts import images
+from envspec.facts import lookup
 from envspec.rules.shared import compiling
 from envspec.rules.view import View
 
 CODE = "E0330"
-_RELEASES = ("ubuntu22.04", "ubuntu24.04", "ubuntu20.04", "ubuntu18.04")  # best first
 
 
 def check(view: View) -> Iterator[Diagnostic]:
@@ -20,7 +19,7 @@ def check(view: View) -> Iterator[Diagnostic]:
     for extension, _ in compiling.builds(view):
         if toolchain.has_nvcc(view.spec, extension) is not False:
             continue
-        image = next(filter(None, (images.newest_devel(view.toolkit, d) for d in _RELEASES)), "")
+        image = toolchain.devel_for(view.toolkit, lookup.glibc_of(view.spec.platform.base) or "")
         what = f'`devel "{image}"`' if image else "`devel` with an image that has nvcc"
         yield Diagnostic(
             CODE,

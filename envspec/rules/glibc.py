@@ -31,7 +31,7 @@ def check(view: View) -> Iterator[Diagnostic]:
                 pytorch.place(view),
                 "needs glibc",
                 "a wheel for glibc cannot be loaded by musl, and torch has no source archive",
-                "take a Debian or Ubuntu image, such as `python:3.11-slim-bookworm`",
+                f"take a Debian or Ubuntu image, such as `python:{platform.python}-slim-bookworm`",
             )
         return
     found = image.glibc if image else None

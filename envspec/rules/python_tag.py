@@ -16,7 +16,8 @@ from envspec.rules.view import Settled, View
 
 CODE = "E0314"
 # Those that have no source archive on the default index; that of jax is without its jaxlib.
-_FRAMEWORKS = ("torch", "tensorflow", "jax")
+_TENSORFLOW = ("tensorflow", "tensorflow-cpu", "tensorflow-gpu")  # for the same Pythons
+_FRAMEWORKS = ("torch", *_TENSORFLOW, "jax")
 _COMPANIONS = ("torchaudio", "torchvision")
 
 
@@ -63,7 +64,7 @@ def check(view: View) -> Iterator[Diagnostic]:
 def _wheels(view: View, name: str, release: str) -> _Range | None:
     """The Pythons of a framework's wheels: those of torch's own build where that is known, else
     the widest range that one of its builds has."""
-    if name == "tensorflow":
+    if name in _TENSORFLOW:
         row = lookup.tensorflow_release(release)
         return _Range(row.python_min, row.python_max, None) if row else None
     if name == "jax":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from envspec.facts.builds import COMPANIONS
+from envspec.facts.builds import COMPANIONS, is_build
 from envspec.model import Package, Spec
 from envspec.solve import fitting
 from envspec.solve.candidates import (
@@ -35,21 +35,29 @@ def with_first(problem: Problem) -> Iterator[Pair]:
 
 
 def _companion(spec: Spec, item: Package) -> Callable[[Torch, Companion], Answer]:
+    specifier, local = _public(item.specifier)
     build = build_of_index(spec, item.index)
     # A release that the tables lack may fit: where they hold some releases only, or none asked for.
     lacking = item.name in INCOMPLETE or not _known(torches_of(spec), item)
 
     def holds(torch: Torch, companion: Companion) -> Answer:
-        if build and torch.build != build:
+        if (build and torch.build != build) or (local and torch.build != local):
             return False
         if item.name == "vllm" and not torch.row.default and not item.index:
             return False  # its wheel is built for the CUDA of torch's default build
         if companion.row is None:
             return None if lacking else False
         paired = pairs(companion, torch)
-        return both(paired, allows(item.specifier, companion.version(torch)) if paired else False)
+        return both(paired, allows(specifier, companion.version(torch)) if paired else False)
 
     return holds
+
+
+def _public(specifier: str) -> tuple[str, str]:
+    """A pin without the build that its local part names (``==0.19.1+cu121``), and that build: the
+    tables pair releases, and each is published in the builds of its torch. Others as they are."""
+    public, _, local = exact(specifier).partition("+")
+    return (f"=={public}", local) if is_build(local) else (specifier, "")
 
 
 def torches_of(spec: Spec) -> tuple[Torch, ...]:
@@ -60,10 +68,11 @@ def torches_of(spec: Spec) -> tuple[Torch, ...]:
 
 def _known(builds: tuple[Torch, ...], item: Package) -> bool:
     """Whether the tables pair any release that a specifier allows with some torch."""
-    if not item.specifier:
+    specifier, _ = _public(item.specifier)
+    if not specifier:
         return True
     return any(
-        allows(item.specifier, companion.version(torch))
+        allows(specifier, companion.version(torch))
         for companion in companions(item.name)
         for torch in builds
         if pairs(companion, torch)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import shlex
 import shutil
 import stat
 import subprocess
@@ -120,6 +121,31 @@ def test_what_is_wrong_in_any_phase_is_told_at_once(home: Path) -> None:
         ("claims {", 'env { LD_PRELOAD="x" }\nclaims {'),
     )
     assert codes(home) == ["E0103", "E0203", "E0303"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["check spec.env 2>&-", "check --explain E0201 >&-", "facts >&-", "check --diff spec.env >&-",
+     "explain spec.env >&- 2>&-", "solve spec.env 2>&-", "fmt --check spec.env 2>&-"],
+)  # fmt: skip
+def test_a_closed_stream_is_no_crash(home: Path, line: str) -> None:
+    done = subprocess.run(
+        ["sh", "-c", f"{shlex.quote(sys.executable)} -m envspec {line}"],
+        cwd=home,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **DAY},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    assert b"Traceback" not in done.stdout + done.stderr
+    assert done.returncode in {0, 1}
+
+
+def test_a_name_that_no_system_takes_is_a_finding(home: Path) -> None:
+    assert codes(home, "a" * 5000) == ["E0902"]
+    long = f"{'a' * 300}/spec.env"
+    assert "E0204" in codes(home, "-", "--stdin-filename", long, given="envspec 1\n")
 
 
 def test_a_rule_that_looks_at_a_broken_part_is_silent(home: Path) -> None:

@@ -63,6 +63,14 @@ def sample(**changes: Any) -> plan.Plan:
     return base._replace(**changes)
 
 
+def entry(**changes: Any) -> plan.Entry:
+    """An entry; ``changes`` replace its fields."""
+    argv = ("python", f"{plan.ENTRIES}/smoke.py", "--steps", "1")
+    script = plan.Script.of("smoke.py", b"print('\xff')\n")
+    base = plan.Entry("smoke", "c1", argv, script, 90, 1, (("SEED", "0"),), False, 40)
+    return base._replace(**changes)
+
+
 def instructions(text: str) -> list[dockerfile.Command]:
     """What BuildKit's own parser makes of a Dockerfile."""
     return list(dockerfile.parse_string(text))

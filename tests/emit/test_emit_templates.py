@@ -8,9 +8,10 @@ from typing import Any
 
 import jinja2
 import pytest
-from emit_sample import instructions, sample
+from emit_sample import entry, instructions, sample
 from jinja2 import meta
 
+from envspec.emit import apptainer as apptainer_module
 from envspec.emit import dockerfile as dockerfile_module
 from envspec.emit import nix as nix_module
 from envspec.emit import templates
@@ -38,10 +39,14 @@ def values_of(name: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         seen.update(values)
         return template
 
-    for module in (dockerfile_module, nix_module):
+    for module in (dockerfile_module, nix_module, apptainer_module):
         monkeypatch.setattr(module, "render", keep)
-    maker = dockerfile_module.dockerfile if name == "Dockerfile.j2" else nix_module.flake
-    assert maker(sample()) == name
+    makers = {
+        "Dockerfile.j2": dockerfile_module.dockerfile,
+        "flake.nix.j2": nix_module.flake,
+        "apptainer.def.j2": apptainer_module.apptainer,
+    }
+    assert makers[name](sample(entries=(entry(),))) == name
     return seen
 
 

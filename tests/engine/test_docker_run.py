@@ -222,8 +222,9 @@ def test_killed_runner_leaves_a_container_that_the_sweep_takes(
     killed, orphan = _start_runner(built)
     killed.kill()
     killed.wait()
-    assert _ours(killed.pid) == [orphan]
-    assert docker_engine.sweep() >= 1
+    # A verify of another test may sweep at any moment, so it is not told who took the orphan.
+    assert _ours(killed.pid) in ([orphan], [])
+    docker_engine.sweep()
     assert not _ours(killed.pid)
     assert _ours(alive.pid) == [kept], "a run whose process lives is not swept"
     alive.send_signal(signal.SIGINT)

@@ -10,8 +10,7 @@ import pytest
 from envspec.explain import Explained, UnknownPackageError, explain
 from envspec.language.parse import parse
 from envspec.language.resolve import resolve
-from envspec.lock import file as lock_file
-from envspec.lock.model import Lock
+from envspec.lock.model import Artefact, Lock, LockedPackage
 from envspec.model import Spec
 from envspec.report import explained
 from envspec.source import SourceFile
@@ -75,33 +74,25 @@ VERSIONS = {
 }
 
 
-def artefact(name: str, version: str) -> dict[str, object]:
+def locked(name: str, version: str, requires: list[str], why: list[str]) -> LockedPackage:
     file = f"{name}-{version}-py3-none-any.whl"
-    return {"index": "pypi", "file": file, "sha256": "ab" * 32, "size": 1_234_567}
+    artefact = Artefact("pypi", file, "ab" * 32, 1_234_567)
+    return LockedPackage(name, version, artefact, tuple(requires), tuple(why))
 
 
 def lock() -> Lock:
-    import json
-
     names = {name: [] for name in VERSIONS} | {"torch": ["jinja2"]}
-    packages = [
-        {"name": n, "version": v, **artefact(n, v), "requires": names[n], "why": why}
-        for n, (v, why) in VERSIONS.items()
-    ]
-    data = {
-        "envspec_lock": 1,
-        "resolver": {"name": "uv", "version": "0.13.9"},
-        "inputs": [],
-        "base": {"name": "python:3.11-slim-bookworm", "digest": f"sha256:{'0' * 64}"},
-        "source": artefact("demo", "1"),
-        "installer": {
-            "name": "uv", "version": "0.13.9", **artefact("uv", "0.13.9"),
-            "requires": [], "why": ["spec"],
-        },
-        "packages": packages,
-    }  # fmt: skip
-    text = json.dumps(data)
-    return lock_file.loads(text, SourceFile("spec.lock", text))
+    installer = locked("uv", "0.13.9", [], ["spec"])
+    return Lock(
+        inputs=(),
+        base_name="python:3.11-slim-bookworm",
+        base_digest=f"sha256:{'0' * 64}",
+        source=locked("demo", "1", [], []).artefact,
+        installer=installer,
+        packages=tuple(locked(n, v, names[n], why) for n, (v, why) in VERSIONS.items()),
+        resolver="uv",
+        resolver_version="0.13.9",
+    )
 
 
 def read(text: str = SPEC) -> tuple[Spec, SourceFile]:

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from envspec.emit.outputs import outputs
+from envspec.emit.outputs import TARGETS, outputs
+from envspec.facts.nixpkgs import nixpkgs
 from envspec.lock import file as lock_file
-from envspec.lock.model import Artefact, Lock, LockedPackage
+from envspec.lock.model import Artefact, Lock, LockedPackage, Nixpkgs
 from envspec.lock.spec_inputs import resolution_inputs
 from envspec.pipeline.compile import compiled
 from envspec.pipeline.load import Loaded, load, read_lock
@@ -46,6 +47,11 @@ def lock_of(loaded: Loaded) -> Lock:
         ),
         "uv",
         "0.13.9",
+        tools=(("envspec", "0.1.0"),),
+        facts="0" * 64,
+        nixpkgs=Nixpkgs(*nixpkgs()[:2], *nixpkgs()[3:6]),
+        cuda="12.8",
+        driver_floor="525.60.13",
     )
 
 
@@ -62,6 +68,26 @@ def test_one_of_everything() -> None:
     assert made.keys() == expected.keys()
     for name, content in made.items():
         assert content == expected[name], name
+
+
+def test_the_other_targets() -> None:
+    """A spec with an entry of each kind, for every target; written anew with the same switch."""
+    case = CASE.with_name("targets")
+    loaded = load(case / "spec.env")
+    text = lock_file.dumps(lock_of(loaded))
+    made = compiled(loaded, lock_file.loads(text, loaded.source), text, TARGETS).files
+    for name in ("apptainer.def", "compose.yaml", "devcontainer.json", "kubernetes.yaml"):
+        path = case / "expected" / name
+        if os.environ.get("ENVSPEC_REGENERATE") == "1":
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(made[name], encoding="utf-8")
+        assert made[name] == path.read_text(encoding="utf-8"), name
+    assert sorted(p.name for p in (case / "expected").iterdir()) == [
+        "apptainer.def", "compose.yaml", "devcontainer.json", "kubernetes.yaml",
+    ]  # fmt: skip
+    assert compiled(loaded, lock_file.loads(text, loaded.source), text).files.keys() == {
+        *(made.keys() - {"apptainer.def", "compose.yaml", "devcontainer.json", "kubernetes.yaml"})
+    }, "by default the others are not written"
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

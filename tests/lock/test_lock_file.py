@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 from envspec.diagnostics import DiagnosticError
 from envspec.lock.file import dumps, loads
-from envspec.lock.model import Artefact, Lock, LockedPackage
+from envspec.lock.model import Artefact, Lock, LockedPackage, Nixpkgs
 from envspec.source import SourceFile
 
 SHA = "a0" * 32
+NIXPKGS = Nixpkgs("NixOS", "nixpkgs", "b" * 40, f"sha256-{'A' * 43}=", 1_700_000_000)
 
 # No deadlines and no health checks by the clock: how fast a machine is, is no finding.
 CALM = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
@@ -56,6 +57,12 @@ def locks(draw: st.DrawFn) -> Lock:
         packages=packages,
         resolver=draw(texts),
         resolver_version=draw(texts),
+        exclude_newer=draw(st.sampled_from(["", "2026-01-31T23:59:59Z"])),
+        tools=tuple(draw(st.dictionaries(names, texts, max_size=3)).items()),
+        facts=draw(st.one_of(st.just(""), shas)),
+        nixpkgs=NIXPKGS._replace(last_modified=draw(sizes)),
+        cuda=draw(st.sampled_from(["", "12.8", "13"])),
+        driver_floor=draw(st.sampled_from(["", "525.60.13"])),
     )
 
 
@@ -73,6 +80,11 @@ LOCK = Lock(
     packages=(package("einops"), package("einx", "einops")),
     resolver="uv",
     resolver_version="0.13.9",
+    tools=(("envspec", "0.1.0"),),
+    facts=SHA,
+    nixpkgs=NIXPKGS,
+    cuda="12.8",
+    driver_floor="525.60.13",
 )
 
 
@@ -123,7 +135,7 @@ def test_place_of_a_wrong_value() -> None:
     )
     title, line, shown = refused(text)
     assert title == "`packages[1].size` must be a whole number of bytes, found -1"
-    assert (line, shown) == (13, "-1")
+    assert (line, shown) == (17, "-1")
 
 
 WRONG: list[tuple[tuple[Any, ...], Any, str]] = [
@@ -172,8 +184,21 @@ WRONG: list[tuple[tuple[Any, ...], Any, str]] = [
     (("inputs",), 1, "must be a list"),
     (("resolver", "version"), "\x7f", "control character"),
     (("resolver", "name"), 1, "must be a text"),
-    (("envspec_lock",), 2, "lock version 1"),
-    (("envspec_lock",), True, "lock version 1"),
+    (("resolver", "exclude_newer"), "2026-01-31", "moment in UTC"),
+    (("resolver", "inputs"), SHA, "not the digest"),
+    (("tools",), [], "`tools` must be an object"),
+    (("tools",), {"A B": "1"}, "package name in lower case"),
+    (("tools", "envspec"), 1, "must be a text"),
+    (("facts",), SHA[:-1], "64 hexadecimal digits"),
+    (("nixpkgs", "owner"), "a/b", "owner of a repository"),
+    (("nixpkgs", "repo"), "..", "name of a repository"),
+    (("nixpkgs", "rev"), "main", "40 hexadecimal digits"),
+    (("nixpkgs", "nar_hash"), 'sha256-"${x}"', "hash in base 64"),
+    (("nixpkgs", "last_modified"), -1, "number of seconds"),
+    (("driver", "cuda"), "12.x", "CUDA version"),
+    (("driver", "floor"), "١٢", "driver version"),
+    (("envspec_lock",), 1, "lock version 2, the file says 1"),
+    (("envspec_lock",), True, "lock version 2"),
 ]
 
 
@@ -256,3 +281,11 @@ def test_reading_a_lock_imports_little() -> None:
         check=True,
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_inputs_that_were_edited_are_seen() -> None:
+    """The digest of what the resolver was given guards every letter of it."""
+    text = dumps(LOCK)
+    title, line, _ = refused(text.replace('">=0.8"', '">=0.9"'))
+    assert (title.startswith("`resolver.inputs` is not the digest"), line) == (True, 3)
+    assert refused(text.replace('"exclude_newer": ""', '"exclude_newer": "2026-01-01T00:00:00Z"'))

@@ -75,6 +75,14 @@ def test_what_an_unknown_word_has_hidden_may_come_to_light() -> None:
     assert fixed("packges", check)[0] == "packges"
 
 
+def test_what_is_said_of_a_package_once_it_is_an_extension_may_come_to_light() -> None:
+    hidden = (("one", None, "E0330"), ("two", None, "E0331"))
+    check = checker(("package", "extension one two", "E0340"), *hidden)
+    assert fixed("package", check)[0] == "extension one two"
+    check = checker(("package", "extension one two", "E0339"), *hidden)
+    assert fixed("package", check)[0] == "package"
+
+
 def test_a_fix_of_several_edits_stays_one_and_keeps_the_files_line_ends() -> None:
     def check(source: SourceFile) -> tuple[Diagnostic, ...]:
         if "new" in source.text:

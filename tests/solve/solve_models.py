@@ -11,7 +11,8 @@ from envspec.source import SourceFile
 
 
 class Case(NamedTuple):
-    """What a spec states. An empty field is not stated; ``torch`` None has no torch at all."""
+    """What a spec states. An empty field is not stated, but for the base, which is then the image
+    of that Python; ``torch`` None has no torch at all."""
 
     driver: str = ""
     gpus: tuple[str, ...] = ()
@@ -20,7 +21,7 @@ class Case(NamedTuple):
     packages: tuple[str, ...] = ()
     extensions: tuple[str, ...] = ()
     toolkit: str = ""
-    base: str = "python:3.11-slim-bookworm"
+    base: str = ""
     devel: str = ""
     more: str = ""
     platform: str = "linux/amd64"
@@ -39,6 +40,7 @@ def text(case: Case) -> str:
     )
     listed = "\n".join(f"  {line}" for line in packages)
     devel = f'\n  devel  "{case.devel}"' if case.devel else ""
+    base = case.base or f"python:{case.python or '3.11'}-slim-bookworm"
     head = f"accelerator cuda {case.toolkit}".rstrip()
     return f"""envspec 1
 
@@ -47,7 +49,7 @@ project demo {{
 }}
 
 platform {case.platform} {{
-  base   "{case.base}"{devel}
+  base   "{base}"{devel}
   python {case.python}
 }}
 

@@ -186,6 +186,19 @@ def test_companions_go_with_the_release_and_come_from_its_index() -> None:
     ]
 
 
+@pytest.mark.parametrize("vision", ["==0.19.1", "==0.19.1+cu121", "===0.19.1+cu121"])
+def test_a_companion_may_name_its_build(vision: str) -> None:
+    found = solved(Case(torch="", packages=(f"torchvision {vision} from pytorch-cu121",)))
+    assert (found.version, found.build) == ("2.4.1", "cu121")
+
+
+def test_the_build_of_a_companion_is_that_of_torch() -> None:
+    vision = "torchvision ==0.19.1+cu118 from pytorch-cu118"
+    assert solved(Case(packages=(vision,))).build == "cu118"
+    found = refused(Case(torch="==2.4.1+cu121 from pytorch-cu121", packages=(vision,)))
+    assert {d.statement.key for d in found.demands} == {"package torch", "package torchvision"}
+
+
 def test_vllm_takes_the_default_build_and_pins_vision_itself() -> None:
     found = solved(Case(gpus=("sm_80",), packages=("vllm", "torchvision")))
     torch, vllm, vision = found.pins
