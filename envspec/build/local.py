@@ -15,6 +15,7 @@ from typing import IO
 
 from envspec.build import isolate, marker, prefix, supervise, tree
 from envspec.build.claim import claim, unclaimed
+from envspec.build.installer import Work
 from envspec.build.interpreter import Interpreter
 from envspec.build.owner import Owner
 from envspec.build.places import Places
@@ -29,10 +30,9 @@ from envspec.build.tail import printable
 from envspec.diagnostics import DiagnosticError
 from envspec.interrupt import terminable
 from envspec.plan.digest import build_digest
-from envspec.plan.model import PREFIX, SOURCE, Plan, RunStep
+from envspec.plan.model import BUILD_ROOT, PREFIX, SOURCE, Plan
 from envspec.reporter import Reporter
 
-_STEP_SECONDS = 7200.0
 # Steps compile things: bounded by time, and by what the machine has.
 _STEP_LIMITS = Limits(memory=1 << 60, processes=4096, scratch=1 << 60, output=1 << 20)
 _ABANDONED_SECONDS = 86400
@@ -100,14 +100,14 @@ class LocalEngine:
     def _build(
         self, plan: Plan, files: Path, folder: Path, reporter: Reporter, log: IO[bytes], held: int
     ) -> None:
-        def run_step(step: RunStep, found: Interpreter) -> Completed:
+        def run(invocation: Invocation, found: Interpreter) -> Completed:
             marker.write(folder / marker.BUILDING, marker.settings(plan, found))
-            built = Built(str(folder), "", False, "", _roots(folder), 0.0, None)
-            invocation = Invocation(step.argv, (), SOURCE, (), _STEP_SECONDS)
+            roots = (*_roots(folder), (BUILD_ROOT, str(folder / marker.BUILD)))
+            built = Built(str(folder), "", False, "", roots, 0.0, None)
             return self._run(built, invocation, _STEP_LIMITS, log)
 
         installs = self._cache / "python"
-        work = prefix.Work(plan, files, folder, installs, reporter, log, held, run_step)
+        work = Work(plan, files, folder, installs, reporter, log, held, run)
         found = prefix.build(work)
         marker.finish(folder, marker.settings(plan, found))
 

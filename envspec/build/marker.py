@@ -16,7 +16,7 @@ from envspec.plan.model import Plan
 
 FINISHED = "built.json"
 BUILDING = "building.json"
-ENV, SRC = "env", "src"
+ENV, SRC, BUILD = "env", "src", "build"
 _FORMAT = 1
 
 

@@ -9,7 +9,7 @@ from envspec.build.isolate import SCRATCH
 from envspec.build.protocol import Built, Invocation
 from envspec.plan.model import PREFIX
 
-_SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
+SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
 class Places:
@@ -33,7 +33,7 @@ class Places:
         """Nothing of ours but the locale; the plan's own variables (from the marker ``what``),
         then the caller's. Without ``gpus`` none is shown, as in a container."""
         logical: dict[str, str] = {
-            "PATH": f"{PREFIX}/bin:{_SYSTEM_PATH}",
+            "PATH": f"{PREFIX}/bin:{SYSTEM_PATH}",
             "HOME": SCRATCH,
             "TMPDIR": SCRATCH,
             "LANG": "C.UTF-8",

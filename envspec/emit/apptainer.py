@@ -13,19 +13,29 @@ from collections.abc import Iterable, Sequence
 
 from envspec.diagnostics import DiagnosticError
 from envspec.emit import commands, contract
-from envspec.emit.dockerfile import environment
+from envspec.emit.dockerfile import SYSTEM_PATH, environment
 from envspec.emit.encode import Encoded, definition_comment, definition_text, definition_word, token
+from envspec.emit.requirements import checksum_lists, requirement_lists
 from envspec.emit.templates import render
 from envspec.plan import model as plan
 
 _WHEELS = "/opt/envspec-wheels"
 # Apptainer reads a definition with a buffer of 64 KiB: no section may be longer.
 _MAX_SECTION = 60_000
+_EVERYTHING = "requirements.lock"  # the list that nothing installs from
 
 
 def apptainer(value: plan.Plan) -> str:
     """The text of `apptainer.def`."""
-    locks = [commands.layer_lock(s.layer) for s in value.steps if isinstance(s, plan.InstallWheels)]
+    if value.devel:
+        raise DiagnosticError.of(
+            "E0603",
+            "an Apptainer definition cannot be made of a spec with a `devel` image",
+            cause="it is built in one stage, and extensions would be compiled in the base",
+            hint="compile for docker, build the image, and convert it with "
+            "`apptainer build NAME.sif docker-archive:IMAGE.tar`",
+        )
+    locks = sorted({**requirement_lists(value), **checksum_lists(value)}.keys() - {_EVERYTHING})
     parts = {
         "post": _post(value),
         "environment": _exports(environment(value)),
@@ -84,14 +94,13 @@ def _joined(lines: Iterable[Encoded]) -> Encoded:
 
 def _post(value: plan.Plan) -> Encoded:
     lines: list[Encoded] = [_line(["set", "-eu"]), _line(["umask", "022"])]
-    tools = f"{_WHEELS}/{plan.TOOLS}"
     prepared = exported = False
     for step in value.steps:
         # The installer needs the interpreter, which may be a system package; steps of the spec
         # see the variables of the image, and what comes before them does not.
         if not isinstance(step, plan.InstallSystem) and not prepared:
             prepared = True
-            lines += [_line(commands.unpack_installer(value, tools))]
+            lines += [_line(commands.unpack_installer(value, *_folder(plan.TOOLS)))]
             lines += [_line(commands.place_installer(value))]
         if isinstance(step, (plan.UnpackSource, plan.RunStep)) and not exported:
             exported = True
@@ -104,26 +113,61 @@ def _post(value: plan.Plan) -> Encoded:
 
 
 def _step(value: plan.Plan, step: plan.Step) -> list[str]:
-    def note(what: str) -> str:
-        return definition_comment(f"{value.spec}:{step.line} {what}")
-
     if isinstance(step, plan.InstallSystem):
-        script = commands.install_system(step)
-        return [note("system packages; needs the network"), _line(["sh", "-ec", script]).strip()]
-    if isinstance(step, plan.CreateEnvironment):
-        argv = commands.create_environment(step)
-        return [note(f"python {step.python}"), _line(argv).strip()]
-    if isinstance(step, plan.InstallWheels):
+        folder = plan.DEBS if step.stage == "runtime" else plan.BUILD_DEBS
+        argvs = [commands.install_system(*_folder(folder))] if step.debs else []
+        what = f"system packages, {step.stage}"
+    elif isinstance(step, plan.CreateEnvironment):
+        argvs, what = (
+            [commands.create_environment(step.python, step.prefix)],
+            f"python {step.python}",
+        )
+    elif isinstance(step, plan.InstallWheels):
         lock = f"{_WHEELS}/{commands.layer_lock(step.layer)}"
-        argv = commands.install_wheels(f"{_WHEELS}/{step.layer}", lock)
-        return [note(f"packages, layer {step.layer}"), _line(argv).strip()]
-    if isinstance(step, plan.UnpackSource):
-        argv = commands.unpack_source(step, f"{_WHEELS}/{plan.ARCHIVE}")
-        make = ["mkdir", "-p", step.destination]
-        lines = [_line(make).strip(), _line(argv).strip(), _line(["cd", step.destination]).strip()]
-        return [note(f"source {step.archive.file}"), *lines]
-    # A command of its own, never a word of this shell: `exit` or `export` is looked up like `make`.
-    return [note(f"step {step.name}"), _line(["env", "--", *step.argv]).strip()]
+        argvs = [commands.install_wheels([f"{_WHEELS}/{step.layer}"], lock)]
+        what = f"packages, layer {step.layer}"
+    elif isinstance(step, plan.BuildExtension):
+        argvs, what = _extension(value, step), f"extension {step.name} {step.version}"
+    elif isinstance(step, plan.UnpackSource):
+        argvs = [
+            ["mkdir", "-p", step.destination],
+            commands.unpack(step.archive, step.destination, *_folder(plan.ARCHIVE)),
+            ["cd", step.destination],
+        ]
+        what = f"source {step.archive.file}"
+    else:
+        # A command of its own, never a word of this shell: `exit` or `export` is looked up like
+        # `make`.
+        argvs, what = [["env", "--", *step.argv]], f"step {step.name}"
+    note = definition_comment(f"{value.spec}:{step.line} {what}")
+    return [note, *(_line(argv).strip() for argv in argvs)]
+
+
+def _folder(name: str) -> tuple[str, str]:
+    """A folder of the wheelhouse, and the list that its files are checked by."""
+    return f"{_WHEELS}/{name}", f"{_WHEELS}/{commands.checksum_list(name)}"
+
+
+def _extension(value: plan.Plan, step: plan.BuildExtension) -> list[list[str]]:
+    """Compile an extension where everything else is; what that took is removed again."""
+    folder = plan.build_folder(step)
+    folders = [plan.FRAMEWORK, *([folder] if value.build_only(step) else [])]
+    lock = f"{_WHEELS}/{commands.layer_lock(folder)}"
+    python = f"{plan.BUILD_PREFIX}/bin/python"
+    archive = _folder(plan.extension_folder(step))
+    path = f"PATH={plan.BUILD_PREFIX}/bin:{SYSTEM_PATH}"
+    argvs = [
+        commands.create_environment(value.python, plan.BUILD_PREFIX),
+        commands.install_wheels([f"{_WHEELS}/{f}" for f in folders], lock, python),
+        ["mkdir", "-p", plan.BUILD_SOURCE],
+        commands.unpack(step.archive, plan.BUILD_SOURCE, *archive),
+        ["env", path, *commands.build_extension(step)],
+    ]
+    if step.sha256:
+        sums = commands.checksum_list(plan.wheel_folder(step))
+        argvs.append(commands.check_built(f"{_WHEELS}/{sums}"))
+    install = commands.install_built(plan.BUILD_DIST)
+    return [*argvs, install, ["rm", "-rf", plan.BUILD_PREFIX, plan.BUILD_SOURCE, plan.BUILD_DIST]]
 
 
 def _scripts(value: plan.Plan) -> list[plan.Script]:

@@ -1,15 +1,30 @@
 """The commands that build an environment, as argument lists: the same for every image format.
 
-Nothing here asks the network: wheels come from a folder, and every file is known by its sha256.
+Nothing here asks the network: every file comes from a folder and is known by its sha256. Wheels
+are checked by the installer, everything else by `sha256sum` just before it is used.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
 
 from envspec.emit.encode import shell_word
 from envspec.plan import model as plan
 
 INSTALLER = "/opt/uv"
 _UNPACKED = "/opt/uv-wheel"
+# What installing packages of the distribution leaves that differs from one build to the next, or
+# is of no use later.
+_LEFT_BY_APT = (
+    "/var/cache/apt/*.bin",
+    "/var/cache/apt/archives/*.deb",
+    "/var/cache/debconf/*-old",
+    "/var/cache/ldconfig/aux-cache",
+    "/var/lib/apt/lists/*",
+    "/var/log/alternatives.log",
+    "/var/log/apt/*",
+    "/var/log/dpkg.log",
+)
 
 
 def layer_lock(layer: str) -> str:
@@ -17,10 +32,16 @@ def layer_lock(layer: str) -> str:
     return f"requirements.{layer}.lock"
 
 
-def unpack_installer(value: plan.Plan, folder: str) -> list[str]:
-    """Unpack the installer's wheel, which lies in ``folder``."""
+def checksum_list(folder: str) -> str:
+    """The name of the list that the files of one folder of the wheelhouse are checked by."""
+    return f"checksums.{folder}.lock"
+
+
+def unpack_installer(value: plan.Plan, folder: str, checksums: str) -> list[str]:
+    """Check and unpack the installer's wheel, which lies in ``folder``."""
     wheel = f"{folder}/{value.installer.file.file}"
-    return [f"python{value.python}", "-m", "zipfile", "-e", wheel, _UNPACKED]
+    unpack = [f"python{value.python}", "-m", "zipfile", "-e", wheel, _UNPACKED]
+    return _script(_words(_check(folder, checksums)), _words(unpack))
 
 
 def place_installer(value: plan.Plan) -> list[str]:
@@ -29,36 +50,84 @@ def place_installer(value: plan.Plan) -> list[str]:
     return ["install", "-D", "-m", "0755", f"{_UNPACKED}/{scripts}/uv", f"{INSTALLER}/uv"]
 
 
-def create_environment(step: plan.CreateEnvironment) -> list[str]:
+def create_environment(python: str, prefix: str) -> list[str]:
     """An empty virtual environment."""
     argv = [f"{INSTALLER}/uv", "venv", "--quiet", "--offline", "--no-cache", "--no-project"]
-    return [*argv, "--no-config", "--python", f"python{step.python}", step.prefix]
+    return [*argv, "--no-config", "--python", f"python{python}", prefix]
 
 
-def install_wheels(folder: str, lock: str) -> list[str]:
-    """Install the list ``lock`` from the wheels in ``folder``, each by its hash."""
-    argv = [f"{INSTALLER}/uv", "pip", "install", "--quiet", "--offline", "--no-index", "--no-deps"]
-    argv += ["--no-cache", "--no-config", "--require-hashes", "--find-links", folder]
-    return [*argv, "--python", plan.INTERPRETER, "--requirements", lock]
+def install_wheels(
+    folders: Sequence[str], lock: str, interpreter: str = plan.INTERPRETER
+) -> list[str]:
+    """Install the list ``lock`` from the wheels in ``folders``, each by its hash."""
+    argv = [*_install(interpreter), "--no-index", "--no-deps", "--require-hashes"]
+    for folder in folders:
+        argv += ["--find-links", folder]
+    return [*argv, "--requirements", lock]
 
 
-def unpack_source(step: plan.UnpackSource, folder: str) -> list[str]:
-    """Unpack the source archive, which lies in ``folder``."""
-    tar = ["tar", "--extract", "--file", f"{folder}/{step.archive.file}"]
-    tar += ["--directory", step.destination]
-    return [*tar, "--strip-components=1", "--no-same-owner"]
+def install_built(folder: str) -> list[str]:
+    """Install the one wheel that an extension's build left in ``folder``."""
+    argv = [*_install(plan.INTERPRETER), "--no-index", "--no-deps"]
+    return ["sh", "-ec", f"exec {_words(argv)} {shell_word(folder)}/*.whl"]
 
 
-def install_system(step: plan.InstallSystem) -> str:
-    """A shell script; the distribution's lists do not stay. This one needs the network."""
-    names = " ".join(shell_word(p) for p in step.packages)
-    return (
-        "apt-get update -qq"
-        f" && apt-get install -y -qq --no-install-recommends -- {names}"
-        " && rm -rf /var/lib/apt/lists/* /var/cache/apt/archives/*.deb"
+def _install(interpreter: str) -> list[str]:
+    argv = [f"{INSTALLER}/uv", "pip", "install", "--quiet", "--offline", "--no-cache"]
+    return [*argv, "--no-config", "--python", interpreter]
+
+
+def build_extension(step: plan.BuildExtension) -> list[str]:
+    """Compile the source in `plan.BUILD_SOURCE` into a wheel in `plan.BUILD_DIST`.
+
+    Isolation is off: an isolated build would fetch what it imports, by no lock.
+    """
+    variables = [f"{name}={text}" for name, text in step.environment]
+    argv = [f"{INSTALLER}/uv", "build", "--quiet", "--wheel", "--no-build-isolation", "--offline"]
+    argv += ["--no-cache", "--no-config", "--python", f"{plan.BUILD_PREFIX}/bin/python"]
+    return ["env", *variables, *argv, "--out-dir", plan.BUILD_DIST, plan.BUILD_SOURCE]
+
+
+def check_built(checksums: str) -> list[str]:
+    """Compare the wheel with the one that was recorded."""
+    return _check(plan.BUILD_DIST, checksums)
+
+
+def unpack(archive: plan.File, destination: str, folder: str, checksums: str) -> list[str]:
+    """Check and unpack an archive, which lies in ``folder``, without the one folder at its top."""
+    tar = ["tar", "--extract", "--file", f"{folder}/{archive.file}", "--directory", destination]
+    tar += ["--strip-components=1", "--no-same-owner"]
+    return _script(_words(_check(folder, checksums)), _words(tar))
+
+
+def install_system(folder: str, checksums: str) -> list[str]:
+    """Install every package of the distribution in ``folder``, all at once, asking nobody."""
+    apt = ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "install", "-qq", "-y"]
+    apt += ["--no-install-recommends", "--no-download"]
+    # Lists that the image may hold name other releases of the same packages.
+    for kind in ("SourceList", "SourceParts"):
+        apt += ["-o", f"Dir::Etc::{kind}=/dev/null"]
+    return _script(
+        _words(_check(folder, checksums)),
+        f"{_words(apt)} {shell_word(folder)}/*.deb",
+        "rm -rf " + " ".join(_LEFT_BY_APT),
     )
 
 
 def clean_up() -> list[str]:
     """Remove the installer, where no build stage keeps it out of the image."""
     return ["rm", "-rf", INSTALLER, _UNPACKED]
+
+
+def _check(folder: str, checksums: str) -> list[str]:
+    """Compare the files of a folder with a list."""
+    return ["env", f"--chdir={folder}", "sha256sum", "--check", "--strict", "--quiet", checksums]
+
+
+def _script(*commands: str) -> list[str]:
+    """Commands of a shell, each only after the one before went well."""
+    return ["sh", "-ec", " && ".join(commands)]
+
+
+def _words(argv: Iterable[str]) -> str:
+    return " ".join(map(shell_word, argv))

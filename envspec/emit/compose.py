@@ -33,7 +33,6 @@ def compose(value: plan.Plan) -> str:
 
 
 def _service(value: plan.Plan, entry: plan.Entry) -> Node:
-    memory = value.resources.memory
     service: dict[str, Node] = {
         "profiles": [yaml_string(entry.level)],
         "image": yaml_string(f"localhost/{contract.image(value)}"),
@@ -59,13 +58,13 @@ def _service(value: plan.Plan, entry: plan.Entry) -> Node:
             yaml_string(f"/tmp:rw,exec,nosuid,nodev,mode=1777,size={contract.SCRATCH}")  # noqa: S108
         ],
         "shm_size": contract.shm(value),
+        "mem_limit": contract.memory(value),
+        "memswap_limit": contract.memory(value),
         "cap_drop": [yaml_string("ALL")],
         "security_opt": [yaml_string("no-new-privileges:true")],
         "pids_limit": contract.PROCESSES,
         "restart": yaml_string("no"),
     }
-    if memory:
-        service |= {"mem_limit": memory, "memswap_limit": memory}
     if entry.script:
         service["volumes"] = [_script(entry.script)]
     count = contract.gpus(value, entry)

@@ -15,6 +15,7 @@ from envspec.plan.digest import build_digest
 USER = 65534
 SCRATCH = 4 << 30
 PROCESSES = 512
+_MEMORY = 8 << 30
 _SHM = 1 << 30  # the 64 MiB that engines give by default are too small for data loaders and NCCL
 _NOT_LABEL = re.compile(r"[^a-z0-9-]+")
 _LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?")
@@ -30,6 +31,11 @@ def gpus(value: plan.Plan, entry: plan.Entry) -> int:
 def shm(value: plan.Plan) -> int:
     """The size of /dev/shm in bytes."""
     return value.resources.shm or _SHM
+
+
+def memory(value: plan.Plan) -> int:
+    """The most memory of an entry in bytes."""
+    return value.resources.memory or _MEMORY
 
 
 def environment(value: plan.Plan, entry: plan.Entry) -> dict[str, str]:

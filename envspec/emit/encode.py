@@ -66,6 +66,17 @@ def shell_word(text: str) -> Encoded:
     return Encoded(shlex.quote(_clean(text, "a command")))
 
 
+def file_name(text: str) -> Encoded:
+    """A plain file name at the end of a line of a checksum list."""
+    if not text or "/" in text or "\\" in text or text.startswith("-"):
+        raise DiagnosticError.of(
+            "E0603",
+            f"`{_clean(text, 'a file name')[:80]}` is no plain file name",
+            cause="a list of checksums names files of one folder",
+        )
+    return Encoded(_clean(text, "a file name"))
+
+
 def comment(text: str) -> Encoded:
     """A comment line. Templates never begin a file with one: there it could be a directive."""
     return Encoded("# " + _clean(text, "a comment"))

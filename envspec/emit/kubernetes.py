@@ -121,9 +121,7 @@ def _job(value: plan.Plan, entry: plan.Entry) -> Node:
 
 
 def _container(value: plan.Plan, entry: plan.Entry) -> Node:
-    limits: dict[Encoded, Node] = {}
-    if value.resources.memory:
-        limits[Encoded("memory")] = yaml_string(str(value.resources.memory))
+    limits: dict[Encoded, Node] = {Encoded("memory"): yaml_string(str(contract.memory(value)))}
     count = contract.gpus(value, entry)
     if count:
         limits[yaml_string("nvidia.com/gpu")] = yaml_string(str(count))

@@ -9,7 +9,7 @@ from collections.abc import Collection
 from envspec import __version__
 from envspec.emit.dockerfile import dockerfile
 from envspec.emit.nix import flake, flake_lock
-from envspec.emit.requirements import requirement_lists
+from envspec.emit.requirements import checksum_lists, requirement_lists
 from envspec.plan import model as plan
 from envspec.plan.digest import build_digest
 from envspec.plan.document import dumps
@@ -33,6 +33,7 @@ def outputs(
     files = {
         **_target_files(value, targets),
         **requirement_lists(value),
+        **checksum_lists(value),
         "plan.json": dumps(value),
     }
     manifest = {

@@ -4,8 +4,7 @@ JSON with one package a line, so that a change of one package is a change of one
 and a merge conflict is one line too. Writing is deterministic: the same lock gives the same
 bytes. Reading trusts nothing: the file may come from a merge, an editor or a stranger.
 
-This is on the way of every ``envspec compile``, so a package is checked by one regular
-expression on the way in, and only a package that fails is looked at field by field.
+The records themselves are in `envspec.lock.records`.
 """
 
 from __future__ import annotations
@@ -13,13 +12,29 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
-from operator import itemgetter
+from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
 from envspec.diagnostics import DiagnosticError
 from envspec.lock.fields import WrongError, check_made, dotted, matching, object_of, shown, text_of
-from envspec.lock.model import LOCK_VERSION, Artefact, Lock, LockedPackage, Nixpkgs
+from envspec.lock.model import (
+    LOCK_VERSION,
+    Lock,
+    LockedExtension,
+    LockedPackage,
+    Nixpkgs,
+    System,
+)
+from envspec.lock.records import (
+    FIELDS,
+    extension_fields,
+    package_fields,
+    read_artefact,
+    read_extension,
+    read_package,
+    read_packages,
+    read_system,
+)
 from envspec.source import SourceFile, Span
 
 MAX_LENGTH = 16 << 20
@@ -27,29 +42,14 @@ MAX_LENGTH = 16 << 20
 
 _TOP = (
     *("envspec_lock", "resolver", "tools", "facts", "nixpkgs", "driver"),
-    *("inputs", "base", "source", "installer", "packages"),
+    *("inputs", "base", "devel", "source", "installer", "packages", "extensions", "system"),
 )
 _RESOLVER = ("name", "version", "exclude_newer", "inputs")
-_ARTEFACT = ("index", "file", "sha256", "size")
-_PACKAGE = ("name", "version", *_ARTEFACT, "requires", "why")
-_LONGEST_FILE = 255
 _HINT = "run `envspec lock` to write the lock anew"
-
-_FIELDS = {
-    "name": (r"[a-z0-9]+(?:-[a-z0-9]+)*", "a package name in lower case with single dashes"),
-    "version": (r"[0-9][0-9a-z.!+]*", "a version"),
-    "index": (r"(?:[A-Za-z0-9][A-Za-z0-9._-]*)?", "an index alias or empty"),
-    "file": (r"(?!-|\.\.|\.\n)[^/\\\n]+", "a plain file name"),
-    "sha256": (r"[0-9a-f]{64}", "64 hexadecimal digits in lower case"),
-}
-_RECORD = re.compile("\n".join(pattern for pattern, _ in _FIELDS.values()))
-_fields = itemgetter(*_PACKAGE)
 
 
 def dumps(lock: Lock) -> str:
     """The text of ``spec.lock``: fixed order, one line a package, a newline at the end."""
-    inputs = ",\n".join(f"    {_line(pair)}" for pair in lock.inputs)
-    packages = ",\n".join(f"    {_line(_package_fields(p))}" for p in lock.packages)
     parts = (
         f'"envspec_lock": {LOCK_VERSION}',
         f'"resolver": {_line(_resolver_fields(lock))}',
@@ -57,11 +57,14 @@ def dumps(lock: Lock) -> str:
         f'"facts": {_line(lock.facts)}',
         f'"nixpkgs": {_line(lock.nixpkgs._asdict())}',
         f'"driver": {_line({"cuda": lock.cuda, "floor": lock.driver_floor})}',
-        f'"inputs": [\n{inputs}\n  ]' if inputs else '"inputs": []',
+        f'"inputs": {_lines(lock.inputs)}',
         f'"base": {_line({"name": lock.base_name, "digest": lock.base_digest})}',
+        f'"devel": {_line({"name": lock.devel_name, "digest": lock.devel_digest})}',
         f'"source": {_line(lock.source._asdict())}',
-        f'"installer": {_line(_package_fields(lock.installer))}',
-        f'"packages": [\n{packages}\n  ]' if packages else '"packages": []',
+        f'"installer": {_line(package_fields(lock.installer))}',
+        f'"packages": {_lines(map(package_fields, lock.packages))}',
+        f'"extensions": {_extensions(lock.extensions)}',
+        f'"system": {_system(lock.system)}',
     )
     return "{\n  " + ",\n  ".join(parts) + "\n}\n"
 
@@ -118,28 +121,19 @@ def _lock(data: object) -> Lock:
     nixpkgs = object_of(top["nixpkgs"], ("nixpkgs",), Nixpkgs._fields, "`nixpkgs`")
     driver = object_of(top["driver"], ("driver",), ("cuda", "floor"), "`driver`")
     check_made(top, resolver, nixpkgs, driver)
-    base = object_of(top["base"], ("base",), ("name", "digest"), "`base`")
-    if not isinstance(base["digest"], str) or not re.fullmatch(
-        "sha256:[0-9a-f]{64}", base["digest"]
-    ):
-        raise WrongError(
-            ("base", "digest"),
-            f"`base.digest` must be `sha256:` and 64 hexadecimal digits, found "
-            f"{shown(base['digest'])}",
-        )
-    origin = object_of(top["source"], ("source",), _ARTEFACT, "`source`")
-    for key in _ARTEFACT:
-        _field(origin, key, ("source",))
-    packages = _packages(top["packages"])
-    installer = _package(top["installer"], ("installer",))
+    extensions = _read_extensions(top["extensions"])
+    packages = read_packages(top["packages"], extensions=frozenset(e.name for e in extensions))
+    _check_extensions(extensions, packages)
+    installer = read_package(top["installer"], ("installer",))
     for key in ("requires", "why"):
         for name in top["installer"][key]:
             text_of(name, ("installer", key))
+    base, devel = _image(top["base"], "base"), _image(top["devel"], "devel")
     lock = Lock(
         inputs=_inputs(top["inputs"]),
-        base_name=text_of(base["name"], ("base", "name")),
-        base_digest=base["digest"],
-        source=Artefact(**origin),
+        base_name=base[0],
+        base_digest=base[1],
+        source=read_artefact(top["source"], ("source",), "`source`"),
         installer=installer,
         packages=packages,
         resolver=text_of(resolver["name"], ("resolver", "name")),
@@ -150,6 +144,10 @@ def _lock(data: object) -> Lock:
         nixpkgs=Nixpkgs(**nixpkgs),
         cuda=driver["cuda"],
         driver_floor=driver["floor"],
+        devel_name=devel[0],
+        devel_digest=devel[1],
+        system=read_system(top["system"]),
+        extensions=extensions,
     )
     if resolver["inputs"] != inputs_digest(lock):
         raise WrongError(
@@ -169,92 +167,46 @@ def _tools(data: object) -> tuple[tuple[str, str], ...]:
     if type(data) is not dict:
         raise WrongError(("tools",), f"`tools` must be an object, found {shown(data)}")
     for name, version in data.items():
-        matching(name, ("tools",), *_FIELDS["name"])
+        matching(name, ("tools",), *FIELDS["name"])
         text_of(version, ("tools", name))
     return tuple(data.items())
 
 
-def _packages(items: object) -> tuple[LockedPackage, ...]:
-    if type(items) is not list:
-        raise WrongError(("packages",), f"`packages` must be a list, found {shown(items)}")
-    packages = tuple([_package(item, ("packages", i)) for i, item in enumerate(items)])
-    names = {package.name for package in packages}
-    files = {package.artefact.file for package in packages}
-    if len(names) < len(packages) or len(files) < len(packages):
-        _find_double(packages)
-    _check_names(packages, "requires", names)
-    _check_names(packages, "why", names | {"spec"})
-    return packages
-
-
-def _check_names(packages: Sequence[LockedPackage], key: str, known: set[str]) -> None:
-    """What packages name must be in the lock; names are looked at one by one only if not."""
-    lists = [package.requires if key == "requires" else package.why for package in packages]
-    try:
-        if known.issuperset(set().union(*lists)):
-            return
-    except TypeError:  # something in a list that is no text
-        pass
-    for i, values in enumerate(lists):
-        for j, name in enumerate(values):
-            if type(name) is not str or name not in known:
-                raise WrongError(
-                    ("packages", i, key, j),
-                    f"{dotted(('packages', i, key, j))} must name a package of the lock, "
-                    f"found {shown(name)}",
-                )
-
-
-def _find_double(packages: Sequence[LockedPackage]) -> NoReturn:
-    seen: set[str] = set()
-    for i, package in enumerate(packages):
-        for key, value in (("name", package.name), ("file", package.artefact.file)):
-            if f"{key} {value}" in seen:
-                raise WrongError(("packages", i, key), f"the lock holds `{value}` twice")
-            seen.add(f"{key} {value}")
-    raise AssertionError
-
-
-def _package(item: Any, path: tuple[str | int, ...]) -> LockedPackage:
-    """One package. The common case costs one match; what is wrong is found afterwards."""
-    try:
-        name, version, index, file, sha256, size, requires, why = _fields(item)
-        if (
-            _RECORD.fullmatch(f"{name}\n{version}\n{index}\n{file}\n{sha256}")
-            and type(name) is type(version) is type(index) is type(file) is type(sha256) is str
-            and type(size) is int
-            and size >= 0
-            and type(requires) is type(why) is list
-            and len(item) == 8
-            and file.isprintable()
-            and len(file) <= _LONGEST_FILE
-        ):
-            artefact = Artefact(index, file, sha256, size)
-            return LockedPackage(name, version, artefact, tuple(requires), tuple(why))
-    except (KeyError, TypeError):
-        pass
-    fields = object_of(item, path, _PACKAGE, dotted(path))
-    for key in (*_FIELDS, "size"):
-        _field(fields, key, path)
-    key = "requires" if type(fields["requires"]) is not list else "why"
-    raise WrongError(
-        (*path, key), f"{dotted((*path, key))} must be a list, found {shown(fields[key])}"
-    )
-
-
-def _field(fields: Mapping[str, Any], key: str, path: tuple[str | int, ...]) -> None:
-    value = fields[key]
-    if key == "size":
-        good, expected = type(value) is int and value >= 0, "a whole number of bytes"
-    else:
-        pattern, expected = _FIELDS[key]
-        good = type(value) is str and re.fullmatch(pattern, value) is not None
-    if key == "file":
-        good = good and value != "." and value.isprintable() and len(value) <= _LONGEST_FILE
-    if not good:
+def _image(item: object, key: str) -> tuple[str, str]:
+    """Name and digest; both may be empty for `devel`."""
+    fields = object_of(item, (key,), ("name", "digest"), f"`{key}`")
+    name, digest = text_of(fields["name"], (key, "name")), fields["digest"]
+    if key == "devel" and not name and digest == "":
+        return "", ""
+    if type(digest) is not str or not re.fullmatch("sha256:[0-9a-f]{64}", digest):
         raise WrongError(
-            (*path, key), f"{dotted((*path, key))} must be {expected}, found {shown(value)}"
+            (key, "digest"),
+            f"`{key}.digest` must be `sha256:` and 64 hexadecimal digits, found {shown(digest)}",
         )
+    return name, digest
+
+
+def _read_extensions(items: object) -> tuple[LockedExtension, ...]:
+    if type(items) is not list:
+        raise WrongError(("extensions",), f"`extensions` must be a list, found {shown(items)}")
+    return tuple([read_extension(item, ("extensions", i)) for i, item in enumerate(items)])
+
+
+def _check_extensions(
+    extensions: Sequence[LockedExtension], packages: Sequence[LockedPackage]
+) -> None:
+    """Each name once in the whole lock, and what extensions require is in it."""
+    known = {p.name for p in packages}
+    everything = known | {e.name for e in extensions}
+    for i, extension in enumerate(extensions):
+        if extension.name in known:
+            at = ("extensions", i, "name")
+            raise WrongError(at, f"the lock holds `{extension.name}` twice")
+        known.add(extension.name)
+        for j, name in enumerate(extension.requires):
+            if type(name) is not str or name not in everything:
+                place = ("extensions", i, "requires", j)
+                raise WrongError(place, f"{dotted(place)} must name a package of the lock")
 
 
 def _inputs(items: object) -> tuple[tuple[str, str], ...]:
@@ -289,14 +241,28 @@ def _resolver_fields(lock: Lock) -> dict[str, object]:
     }
 
 
-def _package_fields(package: LockedPackage) -> dict[str, object]:
-    return {
-        "name": package.name,
-        "version": package.version,
-        **package.artefact._asdict(),
-        "requires": package.requires,
-        "why": package.why,
-    }
+def _extensions(extensions: Sequence[LockedExtension]) -> str:
+    """An extension on a line, and each package that its build imports on one of its own."""
+    if not extensions:
+        return "[]"
+    texts = [
+        f'{_line(extension_fields(e))[:-1]}, "build": {_lines(map(package_fields, e.build), 4)}}}'
+        for e in extensions
+    ]
+    return "[\n    " + ",\n    ".join(texts) + "\n  ]"
+
+
+def _system(system: System) -> str:
+    head = _line({"suites": dict(system.suites), "asked": system.asked})[:-1]
+    runtime, build = (_lines((d._asdict() for d in debs), 2) for debs in system[2:])
+    return f'{head}, "runtime": {runtime}, "build": {build}}}'
+
+
+def _lines(values: Iterable[object], indent: int = 2) -> str:
+    """A list with one value on a line."""
+    inner = " " * (indent + 2)
+    lines = f",\n{inner}".join(map(_line, values))
+    return f"[\n{inner}{lines}\n{' ' * indent}]" if lines else "[]"
 
 
 def _line(value: object) -> str:

@@ -8,8 +8,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-LOCK_VERSION = 2
-"""Version 1 did not say how the lock was made."""
+LOCK_VERSION = 3
+"""Version 1 did not say how the lock was made, version 2 held no packages of the distribution and
+no extensions."""
+
+
+DEB_INDEX = "debian"
+"""The alias of the mirror that a distribution's own sources name."""
 
 
 class Artefact(NamedTuple):
@@ -32,6 +37,50 @@ class LockedPackage(NamedTuple):
     why: tuple[str, ...]
 
 
+class Deb(NamedTuple):
+    """A package of the distribution. ``file`` is a plain file name; ``pool`` is the path below
+    the mirror, as the distribution's list gives it."""
+
+    name: str
+    version: str
+    architecture: str
+    file: str
+    pool: str
+    sha256: str
+    size: int
+
+
+class System(NamedTuple):
+    """Packages of the distribution, everything included that the images lack.
+
+    ``suites`` are (suite, moment) of the lists they were chosen from: RFC 3339, UTC.
+    ``asked`` is the image that was asked in place of the base, ``""`` for the base itself.
+    ``runtime`` is what the base lacks, ``build`` what the image that compiles lacks beyond it.
+    """
+
+    suites: tuple[tuple[str, str], ...]
+    asked: str
+    runtime: tuple[Deb, ...]
+    build: tuple[Deb, ...]
+
+
+class LockedExtension(NamedTuple):
+    """A package that is compiled. ``artefact`` is its source archive.
+
+    ``requires`` are packages of the lock that it needs at run time; ``build`` is everything that
+    its build can import, the framework included, sorted by name. ``wheel`` and ``wheel_sha256``
+    are what the build gave, both ``""`` until it was built and recorded.
+    """
+
+    name: str
+    version: str
+    artefact: Artefact
+    requires: tuple[str, ...]
+    build: tuple[LockedPackage, ...]
+    wheel: str = ""
+    wheel_sha256: str = ""
+
+
 class Nixpkgs(NamedTuple):
     """The nixpkgs revision that flakes of this lock pin, as flake.lock names it."""
 
@@ -43,6 +92,7 @@ class Nixpkgs(NamedTuple):
 
 
 NO_NIXPKGS = Nixpkgs("", "", "", "", 0)
+NO_SYSTEM = System((), "", (), ())
 
 
 class Lock(NamedTuple):
@@ -57,6 +107,9 @@ class Lock(NamedTuple):
     programs that took part, beside the resolver; ``facts`` is the digest of the tables of facts;
     ``cuda`` is what the locked framework was built for, and ``driver_floor`` the oldest Linux
     driver for it, both ``""`` where there is none or the tables do not tell.
+
+    ``devel_name`` and ``devel_digest`` are the image that compiles, ``""`` for the base itself.
+    ``extensions`` stand in the order in which they are built and installed.
     """
 
     inputs: tuple[tuple[str, str], ...]
@@ -73,3 +126,7 @@ class Lock(NamedTuple):
     nixpkgs: Nixpkgs = NO_NIXPKGS
     cuda: str = ""
     driver_floor: str = ""
+    devel_name: str = ""
+    devel_digest: str = ""
+    system: System = NO_SYSTEM
+    extensions: tuple[LockedExtension, ...] = ()

@@ -10,6 +10,7 @@ import hashlib
 import json
 
 from envspec.plan.model import (
+    BuildExtension,
     CreateEnvironment,
     File,
     InstallSystem,
@@ -22,7 +23,7 @@ from envspec.plan.model import (
 
 # Raise it when the same plan is built in another way (another Dockerfile, another layout of a
 # prefix): what was built before is then left alone and no longer taken for the same thing.
-BUILD_FORMAT = 2
+BUILD_FORMAT = 3
 
 
 def build_digest(plan: Plan) -> str:
@@ -31,8 +32,11 @@ def build_digest(plan: Plan) -> str:
         "format": BUILD_FORMAT,
         "platform": plan.platform,
         "base": [plan.base.name, plan.base.digest],
+        "devel": list(plan.devel) if plan.devel else [],
+        "epoch": plan.epoch,
         "python": plan.python,
-        "accelerator": plan.accelerator.kind,
+        "accelerator": [plan.accelerator.kind, plan.accelerator.floor],
+        "shm": plan.resources.shm,
         "installer": _wheel(plan.installer),
         "steps": [_step(step) for step in plan.steps],
         "environment": [list(pair) for pair in plan.environment],
@@ -44,11 +48,16 @@ def build_digest(plan: Plan) -> str:
 
 def _step(step: Step) -> list[object]:
     if isinstance(step, InstallSystem):
-        return ["system", list(step.packages)]
+        return ["system", step.stage, list(step.packages), [_file(d.file) for d in step.debs]]
     if isinstance(step, CreateEnvironment):
         return ["environment", step.prefix, step.python]
     if isinstance(step, InstallWheels):
         return ["wheels", step.layer, [_wheel(wheel) for wheel in step.wheels]]
+    if isinstance(step, BuildExtension):
+        wheels = [_wheel(wheel) for wheel in step.wheels]
+        environment = [list(pair) for pair in step.environment]
+        built = [step.wheel, step.sha256]
+        return ["extension", step.name, _file(step.archive), wheels, environment, built]
     if isinstance(step, RunStep):
         return ["run", step.name, list(step.argv)]
     return ["source", _file(step.archive), step.destination]

@@ -28,6 +28,8 @@ def recipe(value: plan.Plan) -> dict[str, Any]:
     return {
         "platform": value.platform,
         "base": {**value.base._asdict(), "line": value.base_line},
+        "devel": {**value.devel._asdict(), "line": value.devel_line} if value.devel else None,
+        "epoch": value.epoch,
         "python": value.python,
         "glibc": value.glibc,
         "accelerator": value.accelerator._asdict(),
@@ -74,7 +76,7 @@ def _wheel_lines(values: Any) -> list[str]:
     return ["{" + part.replace(",\n", ", ") + "}" for part in parts]
 
 
-def _wheel(wheel: plan.Wheel) -> dict[str, Any]:
+def _wheel(wheel: plan.Wheel | plan.Deb) -> dict[str, Any]:
     name, version, (index, file, sha256, size) = wheel
     return {
         "name": name,
@@ -88,7 +90,16 @@ def _wheel(wheel: plan.Wheel) -> dict[str, Any]:
 
 def _step(step: plan.Step) -> dict[str, Any]:
     if isinstance(step, plan.InstallSystem):
-        return {"step": "install-system", **step._asdict()}
+        debs = [_wheel(d) for d in step.debs]
+        return {"step": "install-system", **step._asdict(), "debs": debs}
+    if isinstance(step, plan.BuildExtension):
+        return {
+            "step": "build-extension",
+            **step._asdict(),
+            "archive": step.archive._asdict(),
+            "wheels": [_wheel(w) for w in step.wheels],
+            "environment": dict(step.environment),
+        }
     if isinstance(step, plan.CreateEnvironment):
         return {"step": "create-environment", **step._asdict()}
     if isinstance(step, plan.InstallWheels):

@@ -6,9 +6,17 @@ from collections.abc import Mapping
 
 from envspec.lock.layers import FRAMEWORK, PACKAGES
 from envspec.lock.layers import layer as layer_of
-from envspec.lock.model import Artefact, Lock, LockedPackage, Nixpkgs
+from envspec.lock.model import (
+    DEB_INDEX,
+    Artefact,
+    Deb,
+    Lock,
+    LockedExtension,
+    LockedPackage,
+    Nixpkgs,
+)
 from envspec.model import Entry as SpecEntry
-from envspec.model import Spec
+from envspec.model import Extension, Spec
 from envspec.model import Step as SpecStep
 from envspec.plan import model as plan
 from envspec.source import SourceFile, Span
@@ -36,9 +44,12 @@ def lower(
     platform = spec.platform
     packages_line = line(spec.packages[0].span) if spec.packages else line(spec.project.span)
     steps: list[plan.Step] = []
-    if spec.system:
-        names = tuple(p.name for p in spec.system)
-        steps.append(plan.InstallSystem(names, line(spec.system[0].span)))
+    for stage, debs in (("runtime", lock.system.runtime), ("build", lock.system.build)):
+        named = [p for p in spec.system if p.stage == stage]
+        if named:
+            names = tuple(p.name for p in named)
+            at = line(named[0].span)
+            steps.append(plan.InstallSystem(names, at, stage, tuple(map(_deb, debs))))
     python_line = line(platform.python_span)
     steps.append(plan.CreateEnvironment(plan.PREFIX, platform.python, python_line))
     lines = {p.name: line(p.span) for p in spec.packages}
@@ -47,6 +58,13 @@ def lower(
         if wheels:
             at = min((lines[p.name] for p in wheels if p.name in lines), default=packages_line)
             steps.append(plan.InstallWheels(layer, tuple(_wheel(p) for p in wheels), at))
+    written = {e.name: e for e in spec.extensions}
+    for locked in lock.extensions:
+        from envspec.plan.extensions import build_environment  # noqa: PLC0415
+
+        extension = written[locked.name]
+        environment = build_environment(extension, spec)
+        steps.append(_extension(locked, extension, environment, line(extension.span)))
     archive_line = line(spec.project.source.span)
     archive = plan.UnpackSource(_file(lock.source), plan.SOURCE, archive_line)
     steps.append(archive)
@@ -62,7 +80,11 @@ def lower(
         python=platform.python,
         glibc=platform.glibc or DEFAULT_GLIBC,
         accelerator=plan.Accelerator(
-            accelerator.kind, accelerator.toolkit, accelerator.driver, accelerator.gpus
+            accelerator.kind,
+            accelerator.toolkit,
+            accelerator.driver,
+            accelerator.gpus,
+            accelerator.driver or lock.driver_floor,
         ),
         nixpkgs=plan.Nixpkgs(
             nixpkgs.owner, nixpkgs.repo, nixpkgs.rev, nixpkgs.nar_hash, nixpkgs.last_modified
@@ -77,6 +99,8 @@ def lower(
         ),
         claims=tuple(plan.Claim(c.name, c.value, c.because, line(c.span)) for c in spec.claims),
         resources=plan.Resources(*spec.resources[:3]),
+        devel=plan.Base(lock.devel_name, lock.devel_digest) if lock.devel_name else None,
+        devel_line=line(platform.devel_span) if platform.devel else 0,
     )
 
 
@@ -97,6 +121,29 @@ def _file(artefact: Artefact) -> plan.File:
 
 def _wheel(package: LockedPackage) -> plan.Wheel:
     return plan.Wheel(package.name, package.version, _file(package.artefact))
+
+
+def _deb(deb: Deb) -> plan.Deb:
+    return plan.Deb(deb.name, deb.version, plan.File(DEB_INDEX, deb.file, deb.sha256, deb.size))
+
+
+def _extension(
+    locked: LockedExtension,
+    extension: Extension,
+    environment: tuple[tuple[str, str], ...],
+    line: int,
+) -> plan.BuildExtension:
+    return plan.BuildExtension(
+        locked.name,
+        locked.version,
+        _file(locked.artefact),
+        tuple(_wheel(p) for p in locked.build),
+        environment,
+        extension.modules,
+        locked.wheel,
+        locked.wheel_sha256,
+        line,
+    )
 
 
 def _entry(entry: SpecEntry, scripts: Mapping[str, bytes], line: int) -> plan.Entry:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from typing import NamedTuple
 
-PLAN_VERSION = 1
+PLAN_VERSION = 2
 
 # Where things stand inside a built environment. An engine that has no root of its own (local)
 # maps these to real folders; see `envspec.build.protocol.Built.locate`.
@@ -23,9 +23,23 @@ PYCACHE = "/opt/envspec/pycache"
 
 INTERPRETER = f"{PREFIX}/bin/python"
 
-# Folders of the wheelhouse beside those of the layers of `InstallWheels`.
+# Where a stage that compiles keeps things; none of them is in the image.
+BUILD_ROOT = "/opt/build"
+BUILD_PREFIX = f"{BUILD_ROOT}/env"
+BUILD_SOURCE = f"{BUILD_ROOT}/source"
+BUILD_DIST = f"{BUILD_ROOT}/dist"
+
+# Folders of the wheelhouse beside those of the layers of `InstallWheels`: of an extension there
+# are two, `extension-NAME` for its source and `build-NAME` for what its build imports.
 TOOLS = "tools"
+FRAMEWORK = "framework"
 ARCHIVE = "source"
+DEBS = "debs"
+BUILD_DEBS = "build-debs"
+
+EPOCH = 315_532_800
+"""1980-01-01 00:00:00 UTC, the oldest moment that a wheel can hold: the time stamp of all that is
+built where the lock knows no better one."""
 
 
 class File(NamedTuple):
@@ -45,20 +59,30 @@ class Wheel(NamedTuple):
     file: File
 
 
+class Deb(NamedTuple):
+    """A package of the distribution to install."""
+
+    name: str
+    version: str
+    file: File
+
+
 class Base(NamedTuple):
-    """The image everything stands on, by name and digest (``sha256:…``)."""
+    """An image by name and digest (``sha256:…``): what everything stands on, or what compiles."""
 
     name: str
     digest: str
 
 
 class Accelerator(NamedTuple):
-    """``kind`` is ``none`` or ``cuda``; the rest is empty for ``none``."""
+    """``kind`` is ``none`` or ``cuda``; the rest is empty for ``none``. ``floor`` is the oldest
+    driver that will do (``525.60.13``), ``""`` where nobody said and the facts do not tell."""
 
     kind: str
     toolkit: str
     driver: str
     gpus: tuple[str, ...]
+    floor: str = ""
 
 
 class Nixpkgs(NamedTuple):
@@ -72,10 +96,14 @@ class Nixpkgs(NamedTuple):
 
 
 class InstallSystem(NamedTuple):
-    """System packages, by the distribution's names."""
+    """System packages. ``packages`` are those that the spec names, ``debs`` everything that has
+    to be installed for them. ``stage`` is ``runtime``, or ``build``: only where code is compiled.
+    """
 
     packages: tuple[str, ...]
     line: int
+    stage: str = "runtime"
+    debs: tuple[Deb, ...] = ()
 
 
 class CreateEnvironment(NamedTuple):
@@ -91,6 +119,25 @@ class InstallWheels(NamedTuple):
 
     layer: str
     wheels: tuple[Wheel, ...]
+    line: int
+
+
+class BuildExtension(NamedTuple):
+    """A wheel that is compiled from ``archive`` where ``wheels`` are installed, without network
+    and without isolation, and is then installed. ``environment`` is that of the build.
+
+    ``wheel`` is the file it gives and ``sha256`` its digest, ``""`` where no build was recorded.
+    ``modules`` must load afterwards.
+    """
+
+    name: str
+    version: str
+    archive: File
+    wheels: tuple[Wheel, ...]
+    environment: tuple[tuple[str, str], ...]
+    modules: tuple[str, ...]
+    wheel: str
+    sha256: str
     line: int
 
 
@@ -110,7 +157,7 @@ class RunStep(NamedTuple):
     line: int
 
 
-Step = InstallSystem | CreateEnvironment | InstallWheels | UnpackSource | RunStep
+Step = InstallSystem | CreateEnvironment | InstallWheels | BuildExtension | UnpackSource | RunStep
 
 
 class Script(NamedTuple):
@@ -195,6 +242,25 @@ class Plan(NamedTuple):
     optional_imports: tuple[OptionalImport, ...]
     claims: tuple[Claim, ...]
     resources: Resources = Resources()
+    devel: Base | None = None
+    devel_line: int = 0
+    epoch: int = EPOCH
+
+    @property
+    def extensions(self) -> tuple[BuildExtension, ...]:
+        """What is compiled, in build order."""
+        return tuple(s for s in self.steps if isinstance(s, BuildExtension))
+
+    @property
+    def system(self) -> tuple[InstallSystem, ...]:
+        """What comes from the distribution."""
+        return tuple(s for s in self.steps if isinstance(s, InstallSystem))
+
+    @property
+    def compiles_apart(self) -> bool:
+        """Whether steps of the spec run in another image than the one that is kept: they do where
+        a compiler is asked for, and then only what they leave in the source folder is kept."""
+        return self.devel is not None or any(s.stage == "build" for s in self.system)
 
     @property
     def wheels(self) -> tuple[Wheel, ...]:
@@ -208,8 +274,8 @@ class Plan(NamedTuple):
 
     @property
     def files(self) -> tuple[File, ...]:
-        """Every file the build takes in, the installer included."""
-        return (self.installer.file, *(w.file for w in self.wheels), self.source.archive)
+        """Every file the build takes in, the installer included, each once."""
+        return tuple(dict.fromkeys(f for _, files in self.layers for f in files))
 
     @property
     def layers(self) -> tuple[tuple[str, tuple[File, ...]], ...]:
@@ -218,12 +284,43 @@ class Plan(NamedTuple):
         A layer's folder is all that its build step sees, so a change in one layer leaves the
         others' build cache alone.
         """
-        return (
-            (TOOLS, (self.installer.file,)),
-            *(
-                (s.layer, tuple(w.file for w in s.wheels))
-                for s in self.steps
-                if isinstance(s, InstallWheels)
-            ),
-            (ARCHIVE, (self.source.archive,)),
-        )
+        found: list[tuple[str, tuple[File, ...]]] = [(TOOLS, (self.installer.file,))]
+        for step in self.steps:
+            if isinstance(step, InstallSystem):
+                if step.debs:
+                    folder = DEBS if step.stage == "runtime" else BUILD_DEBS
+                    found.append((folder, tuple(d.file for d in step.debs)))
+            elif isinstance(step, InstallWheels):
+                found.append((step.layer, tuple(w.file for w in step.wheels)))
+            elif isinstance(step, BuildExtension):
+                found.append((extension_folder(step), (step.archive,)))
+                own = tuple(w.file for w in self.build_only(step))
+                if own:
+                    found.append((build_folder(step), own))
+        return (*found, (ARCHIVE, (self.source.archive,)))
+
+    @property
+    def framework(self) -> tuple[Wheel, ...]:
+        """The big wheels, whose folder the builds of extensions share with the image."""
+        layers = (s for s in self.steps if isinstance(s, InstallWheels))
+        return next((s.wheels for s in layers if s.layer == FRAMEWORK), ())
+
+    def build_only(self, step: BuildExtension) -> tuple[Wheel, ...]:
+        """What the build of an extension imports beside the framework's wheels."""
+        shared = frozenset(self.framework)
+        return tuple(w for w in step.wheels if w not in shared)
+
+
+def extension_folder(step: BuildExtension) -> str:
+    """The folder of the wheelhouse with the source of an extension."""
+    return f"extension-{step.name}"
+
+
+def build_folder(step: BuildExtension) -> str:
+    """The folder of the wheelhouse with what the build of an extension imports."""
+    return f"build-{step.name}"
+
+
+def wheel_folder(step: BuildExtension) -> str:
+    """The name that the recorded digest of a built wheel goes by among the outputs."""
+    return f"wheel-{step.name}"

@@ -33,6 +33,23 @@ def wheel(name: str, version: str = "1.0", index: str = "pypi") -> plan.Wheel:
     return plan.Wheel(name, version, file(f"{name}-{version}-py3-none-any.whl", index))
 
 
+def deb(name: str, version: str = "1.0-1") -> plan.Deb:
+    return plan.Deb(name, version, file(f"{name}_{version}_amd64.deb", "debian"))
+
+
+EXTENSION = plan.BuildExtension(
+    "torch-scatter",
+    "2.1.2",
+    file("torch_scatter-2.1.2.tar.gz"),
+    (wheel("setuptools", "80.0"), wheel("torch", "2.9.1+cpu", "pytorch-cpu")),
+    (("MAX_JOBS", "2"), ("SOURCE_DATE_EPOCH", "315532800")),
+    ("torch_scatter",),
+    "",
+    "",
+    25,
+)
+
+
 def sample(**changes: Any) -> plan.Plan:
     """A plan; ``changes`` replace its fields."""
     base = plan.Plan(
@@ -47,10 +64,12 @@ def sample(**changes: Any) -> plan.Plan:
         nixpkgs=plan.Nixpkgs("NixOS", "nixpkgs", "b" * 40, "sha256-" + "A" * 43 + "=", 1700000000),
         installer=wheel("uv", "0.9.0"),
         steps=(
-            plan.InstallSystem(("libgl1", "g++"), 20),
+            plan.InstallSystem(("libgl1",), 20, "runtime", (deb("libgl1"), deb("libglvnd0"))),
+            plan.InstallSystem(("g++",), 21, "build", (deb("g++"), deb("libc6-dev"))),
             plan.CreateEnvironment(plan.PREFIX, "3.11", 9),
             plan.InstallWheels("framework", (wheel("torch", "2.9.1+cpu", "pytorch-cpu"),), 14),
             plan.InstallWheels("packages", (wheel("einops"), wheel("tqdm")), 15),
+            EXTENSION,
             plan.UnpackSource(file("demo-1.0.tar.gz", ""), plan.SOURCE, 4),
             plan.RunStep("build", ("python", "setup.py", "build_ext"), 30),
         ),

@@ -48,8 +48,12 @@ def test_the_sections_hold_the_plan() -> None:
     assert found.sections["files"] == [
         *(f"../../wheels/{f} /opt/envspec-wheels/{f}" for f, _ in value.layers),
         *(
-            f"requirements.{layer}.lock /opt/envspec-wheels/requirements.{layer}.lock"
-            for layer in ("framework", "packages")
+            f"{name}.lock /opt/envspec-wheels/{name}.lock"
+            for name in (
+                *("checksums.build-debs", "checksums.debs", "checksums.extension-torch-scatter"),
+                *("checksums.source", "checksums.tools", "requirements.build-torch-scatter"),
+                *("requirements.framework", "requirements.packages"),
+            )
         ),
     ]
     assert found.sections["labels"] == ["org.opencontainers.image.title demo"]
@@ -58,9 +62,11 @@ def test_the_sections_hold_the_plan() -> None:
     assert "export PYTHONPATH=/opt/src" in found.sections["environment"]
     post = commands(found.sections["post"])
     assert post[:2] == ["set -eu", "umask 022"]
-    assert post[2].startswith("sh -ec 'apt-get update -qq")
+    assert "--chdir=/opt/envspec-wheels/debs sha256sum --check" in post[2]
+    assert " --no-download " in post[2]
     installs = [line for line in post if " pip install " in line]
-    assert len(installs) == 2
+    assert len(installs) == 4
+    assert installs.pop().endswith("/opt/build/dist/*.whl'"), "the wheel that was compiled"
     for line in installs:
         assert {"--offline", "--no-index", "--no-deps", "--require-hashes"} <= set(words(line))
     assert words(post[-1]) == ["rm", "-rf", "/opt/envspec-wheels"], "wheels do not stay"
@@ -77,6 +83,12 @@ def test_a_script_is_written_byte_for_byte() -> None:
     done = subprocess.run(["sh", "-c", command], capture_output=True, check=True, timeout=30)
     assert done.stdout == one.script.content
     assert base64.b64encode(one.script.content).decode() in command
+
+
+def test_a_devel_image_is_refused() -> None:
+    devel = plan.Base("nvidia/cuda:12.8.1-devel-ubuntu22.04", f"sha256:{'d' * 64}")
+    with pytest.raises(DiagnosticError, match="E0603"):
+        apptainer(sample(devel=devel))
 
 
 @pytest.mark.parametrize(

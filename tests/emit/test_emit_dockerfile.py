@@ -6,49 +6,70 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from emit_sample import HOSTILE, file, instructions, sample, unquoted, wheel
+from emit_sample import EXTENSION, HOSTILE, file, instructions, sample, unquoted, wheel
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from envspec.diagnostics import DiagnosticError
 from envspec.emit import templates
-from envspec.emit.dockerfile import dockerfile, layer_lock
+from envspec.emit.dockerfile import checksum_list, dockerfile, layer_lock
 from envspec.plan import model as plan
 
 MOUNT = "--mount=type=bind"
 UV = f"{MOUNT},from=installer,source=/opt/uv,target=/opt/uv"
+OFFLINE = "--network=none"
 
 
-def wheels_of(folder: str) -> str:
-    return f"{MOUNT},from=wheels,source={folder},target=/wheels"
+def wheels_of(folder: str, target: str = "/wheels") -> str:
+    return f"{MOUNT},from=wheels,source={folder},target={target}"
+
+
+def listed(name: str) -> str:
+    return f"{MOUNT},source={name},target=/{name}"
+
+
+def checked(folder: str) -> tuple[str, tuple[str, ...]]:
+    return ("RUN", (OFFLINE, wheels_of(folder), listed(checksum_list(folder))))
 
 
 def expected(value: plan.Plan) -> list[tuple[str, tuple[str, ...]]]:
     """Instructions and their flags, in order, worked out from the plan."""
-    head = [("FROM", ()), ("FROM", ()), ("FROM", ())]
-    if any(isinstance(s, plan.InstallSystem) for s in value.steps):
-        head[1:1] = [("RUN", ())]
-    offline = "--network=none"
-    lines = [
-        *head,
-        ("RUN", (offline, wheels_of("tools"))),
-        ("RUN", (offline,)),
-        ("FROM", ()),
-    ]
-    first = next(i for i, s in enumerate(value.steps) if isinstance(s, plan.UnpackSource))
-    for number, step in enumerate(value.steps):
-        if number == first:  # the variables of the image are set for what comes after
-            lines.append(("ENV", ()))
+    debs = [s.stage for s in value.system if s.debs]
+    steps = [s for s in value.steps if isinstance(s, plan.RunStep)]
+    apart = bool(steps) and value.compiles_apart
+    lines: list[tuple[str, tuple[str, ...]]] = [("FROM", ())] * 3
+    lines += [checked("tools"), ("RUN", (OFFLINE,))]
+    if "runtime" in debs:
+        lines += [("FROM", ()), checked("debs")]
+    if value.extensions or apart:
+        lines += [("FROM", ()), *([checked("build-debs")] if "build" in debs else [])]
+    for extension in value.extensions:
+        lock = layer_lock(f"build-{extension.name}")
+        folders = ("framework", f"build-{extension.name}")
+        mounts = tuple(wheels_of(f, f"/wheels/{f}") for f in folders)
+        lines += [("FROM", ()), ("ENV", ()), ("RUN", (OFFLINE, UV))]
+        lines += [("RUN", (OFFLINE, *mounts, UV, listed(lock))), ("WORKDIR", ())]
+        lines += [checked(f"extension-{extension.name}"), ("RUN", (OFFLINE, UV))]
+        if extension.sha256:
+            lines.append(("RUN", (OFFLINE, listed(checksum_list(f"wheel-{extension.name}")))))
+    lines.append(("FROM", ()))
+    for step in value.steps:
         if isinstance(step, plan.CreateEnvironment):
-            lines.append(("RUN", (offline, UV)))
+            lines.append(("RUN", (OFFLINE, UV)))
         elif isinstance(step, plan.InstallWheels):
-            lock = layer_lock(step.layer)
-            own = f"{MOUNT},source={lock},target=/{lock}"
-            lines.append(("RUN", (offline, wheels_of(step.layer), UV, own)))
-        elif isinstance(step, plan.UnpackSource):
-            lines += [("WORKDIR", ()), ("RUN", (offline, wheels_of("source")))]
-        elif isinstance(step, plan.RunStep):
-            lines.append(("RUN", (offline,)))
+            own = listed(layer_lock(step.layer))
+            lines.append(("RUN", (OFFLINE, wheels_of(step.layer), UV, own)))
+        elif isinstance(step, plan.BuildExtension):
+            built = f"{MOUNT},from=build-{step.name},source=/opt/build/dist,target=/wheels"
+            lines.append(("RUN", (OFFLINE, built, UV)))
+    source = [("WORKDIR", ()), checked("source")]
+    environment = f"{MOUNT},from=environment,source=/opt/env,target=/opt/env"
+    if apart:
+        run = ("RUN", (OFFLINE, environment))
+        lines += [("FROM", ()), ("ENV", ()), *source, *([run] * len(steps))]
+        lines += [("FROM", ()), ("ENV", ()), ("COPY", ("--from=steps",))]
+    else:
+        lines += [("FROM", ()), ("ENV", ()), *source, *([("RUN", (OFFLINE,))] * len(steps))]
     return [*lines, *((word, ()) for word in ("LABEL", "USER", "WORKDIR", "CMD"))]
 
 
@@ -77,58 +98,114 @@ def test_every_step_of_the_plan_is_there_with_its_arguments() -> None:
     value = sample()
     found = read(value)
     runs = [c.value for c in named(found, "RUN")]
-    assert runs[0][:2] == ("sh", "-ec")
-    assert " --no-install-recommends -- libgl1 g++ && rm -rf /var/lib/apt/lists/*" in runs[0][2]
-    assert runs[1][:4] == ("python3.11", "-m", "zipfile", "-e")
-    assert runs[1][4] == f"/wheels/{value.installer.file.file}"
-    assert runs[2][-2:] == ("/opt/uv-wheel/uv-0.9.0.data/scripts/uv", "/opt/uv/uv")
-    assert runs[3][-3:] == ("--python", "python3.11", plan.PREFIX)
-    for run, layer in zip(runs[4:6], ("framework", "packages"), strict=True):
+    unpack, place, debs, build_debs, create, tools, source, build, *rest = runs
+    assert unpack[:2] == ("sh", "-ec")
+    check = "env --chdir=/wheels sha256sum --check --strict --quiet /checksums.tools.lock && "
+    assert unpack[2].startswith(f"{check}python3.11 -m zipfile -e /wheels/")
+    assert place[-2:] == ("/opt/uv-wheel/uv-0.9.0.data/scripts/uv", "/opt/uv/uv")
+    for run, folder in ((debs, "debs"), (build_debs, "build-debs")):
+        assert f" /checksums.{folder}.lock && env DEBIAN_FRONTEND=noninteractive " in run[2]
+        assert " --no-install-recommends --no-download " in run[2]
+        assert " /wheels/*.deb && rm -rf " in run[2]
+    assert create[-3:] == ("--python", "python3.11", plan.BUILD_PREFIX)
+    assert tools[-1] == "/requirements.build-torch-scatter.lock"
+    assert "/wheels/torch_scatter-2.1.2.tar.gz --directory /opt/build/source " in source[2]
+    assert build[:4] == ("env", "MAX_JOBS=2", "SOURCE_DATE_EPOCH=315532800", "/opt/uv/uv")
+    assert {"--no-build-isolation", "--offline", "--wheel"} <= set(build)
+    create, framework, packages, extension, source, step = rest
+    assert create[-3:] == ("--python", "python3.11", plan.PREFIX)
+    for run, layer in ((framework, "framework"), (packages, "packages")):
         assert run[:3] == ("/opt/uv/uv", "pip", "install")
         assert {"--offline", "--no-index", "--no-deps", "--require-hashes", "--no-config"} <= set(
             run
         )
         assert run[-1] == f"/requirements.{layer}.lock"
-    assert f"/wheels/{value.source.archive.file}" in runs[6]
-    assert runs[7] == ("python", "setup.py", "build_ext")
-    base, scratch, installer, environment = (c.value for c in named(found, "FROM"))
-    assert base == (f"python:3.11-slim@sha256:{'a' * 64}", "AS", "base")
-    assert (scratch[0], installer[0], environment[0]) == ("scratch", "base", "base")
-    assert [c.value for c in named(found, "WORKDIR")] == [(plan.SOURCE,)] * 2
+    assert extension[2].endswith(f" --python {plan.INTERPRETER} --no-index --no-deps /wheels/*.whl")
+    assert f" --file /wheels/{value.source.archive.file} --directory /opt/src " in source[2]
+    assert step == ("python", "setup.py", "build_ext")
+    assert named(found, "COPY")[0].value == (plan.SOURCE, plan.SOURCE)
     assert named(found, "USER")[0].value == ("65534:65534",)
     assert named(found, "CMD")[0].value == (plan.INTERPRETER,)
 
 
+def stages(value: plan.Plan) -> dict[str, str]:
+    """Stage → what it is built from."""
+    return {c.value[2]: c.value[0] for c in named(read(value), "FROM")}
+
+
+def test_what_compiles_stays_out_of_the_image() -> None:
+    base = f"python:3.11-slim@sha256:{'a' * 64}"
+    assert stages(sample()) == {
+        "base": base,
+        "wheels": "scratch",
+        "installer": "base",
+        "runtime": "base",
+        "toolchain": "runtime",
+        "build-torch-scatter": "toolchain",
+        "environment": "runtime",
+        "steps": "toolchain",
+        "image": "environment",
+    }
+    devel = plan.Base("nvidia/cuda:12.8.1-devel-ubuntu22.04", f"sha256:{'d' * 64}")
+    found = stages(sample(devel=devel, devel_line=9))
+    assert found["toolchain"] == f"{devel.name}@{devel.digest}"
+    assert found["image"] == "environment"
+
+
+def test_without_a_compiler_there_are_only_the_stages_that_are_needed() -> None:
+    left_out = (plan.InstallSystem, plan.BuildExtension)
+    steps = tuple(s for s in sample().steps if not isinstance(s, left_out))
+    found = stages(sample(steps=steps))
+    assert list(found) == ["base", "wheels", "installer", "environment", "image"]
+    assert found["environment"] == "base"
+
+
+def test_a_recorded_wheel_is_compared() -> None:
+    built = EXTENSION._replace(wheel="torch_scatter-2.1.2-cp311.whl", sha256="e" * 64)
+    steps = tuple(built if s is EXTENSION else s for s in sample().steps)
+    runs = [c.value for c in named(read(sample(steps=steps)), "RUN")]
+    (check,) = [r for r in runs if r[-1] == "/checksums.wheel-torch-scatter.lock"]
+    assert check[1] == "--chdir=/opt/build/dist"
+
+
 def test_environment() -> None:
     found = read(sample(import_roots=("/opt/src/a", "/opt/src/b")))
-    variables = pairs(named(found, "ENV")[0])
+    variables = pairs(named(found, "ENV")[-1])
     assert variables.pop("PATH").startswith(f"{plan.PREFIX}/bin:/usr/local/sbin:")
     assert variables == {
         "VIRTUAL_ENV": plan.PREFIX,
         "PYTHONPATH": "/opt/src/a:/opt/src/b",
         "OFFLINE": "1",
     }
-    assert pairs(named(found, "LABEL")[0]) == {"org.opencontainers.image.title": "demo"}
+    assert pairs(named(found, "LABEL")[0]) == {
+        "org.opencontainers.image.title": "demo",
+        "org.opencontainers.image.base.name": "python:3.11-slim",
+        "org.opencontainers.image.base.digest": f"sha256:{'a' * 64}",
+        "org.envspec.shm-size": str(1 << 30),
+    }
 
 
 def test_gpus_are_asked_for_only_with_cuda() -> None:
-    cuda = plan.Accelerator("cuda", "12.8", "525.60.13", ("sm_90",))
-    variables = pairs(named(read(sample(accelerator=cuda)), "ENV")[0])
+    cuda = plan.Accelerator("cuda", "12.8", "", ("sm_90",), "525.60.13")
+    variables = pairs(named(read(sample(accelerator=cuda)), "ENV")[-1])
     assert variables["NVIDIA_VISIBLE_DEVICES"] == "all"
-    assert "NVIDIA_VISIBLE_DEVICES" not in pairs(named(read(sample()), "ENV")[0])
+    assert variables["NVIDIA_REQUIRE_CUDA"] == "driver>=525.60.13"
+    assert "NVIDIA_VISIBLE_DEVICES" not in pairs(named(read(sample()), "ENV")[-1])
 
 
-def test_without_system_packages_nothing_asks_the_network() -> None:
-    steps = tuple(s for s in sample().steps if not isinstance(s, plan.InstallSystem))
-    found = read(sample(steps=steps))
-    assert all("--network=none" in c.flags for c in named(found, "RUN"))
+def test_nothing_asks_the_network() -> None:
+    found = read(sample())
+    assert all(OFFLINE in c.flags for c in named(found, "RUN"))
 
 
 def test_every_step_names_its_line_of_the_spec() -> None:
     text = dockerfile(sample())
     for line, what in (
         (8, "base python:3.11-slim"),
-        (20, "system packages"),
+        (20, "system packages, runtime: libgl1\n"),
+        (21, "system packages, build: g++\n"),
+        (25, "extension torch-scatter 2.1.2\n"),
+        (25, "extension torch-scatter\n"),
         (9, "python 3.11"),
         (14, "packages, layer framework\n"),
         (15, "packages, layer packages\n"),
@@ -151,12 +228,12 @@ def test_hostile_values_stay_values(
         project=name,
         spec=name or "spec.env",
         environment=tuple(environment.items()),
-        steps=(*sample().steps[1:-1], plan.RunStep(name, ("x", *argv), 3)),
+        steps=(*sample().steps[2:-1], plan.RunStep(name, ("x", *argv), 3)),
     )
     found = read(value)
     assert named(found, "RUN")[-1].value == ("x", *argv)
     assert pairs(named(found, "LABEL")[0])["org.opencontainers.image.title"] == name
-    variables = pairs(named(found, "ENV")[0])
+    variables = pairs(named(found, "ENV")[-1])
     assert {k: v for k, v in variables.items() if k in environment} == environment
 
 
@@ -217,7 +294,16 @@ def test_a_set_of_variables_that_no_line_can_hold_is_refused() -> None:
 )
 def test_committed_dockerfiles_are_read_without_a_shell(path: Path) -> None:
     found = instructions(path.read_text(encoding="utf-8"))
-    assert {c.cmd for c in found} <= {"FROM", "RUN", "WORKDIR", "ENV", "LABEL", "USER", "CMD"}
+    assert {c.cmd for c in found} <= {
+        "FROM",
+        "RUN",
+        "WORKDIR",
+        "ENV",
+        "COPY",
+        "LABEL",
+        "USER",
+        "CMD",
+    }
     assert all(c.json for c in found if c.cmd in {"RUN", "CMD"})
 
 

@@ -65,7 +65,7 @@ def test_a_service_is_the_sandbox_of_verify() -> None:
         assert service["user"] == "65534:65534"
         assert service["pull_policy"] == "build"
         assert service["shm_size"] == 1 << 30
-        assert "mem_limit" not in service
+        assert service["mem_limit"] == service["memswap_limit"] == 8 << 30
     smoke = found["smoke"]
     assert smoke["entrypoint"] == ["python"]
     assert smoke["command"] == [f"{plan.ENTRIES}/smoke.py", "--steps", "1"]
@@ -89,7 +89,12 @@ def test_gpus_by_level() -> None:
         job["spec"]["template"]["spec"]["containers"][0]["resources"]["limits"]
         for job in jobs(value).values()
     ]
-    assert limits == [{}, {"nvidia.com/gpu": "1"}, {"nvidia.com/gpu": "4"}]
+    memory = {"memory": str(8 << 30)}
+    assert limits == [
+        memory,
+        {**memory, "nvidia.com/gpu": "1"},
+        {**memory, "nvidia.com/gpu": "4"},
+    ]
     for service in services(sample(entries=LEVELS)).values():
         assert "deploy" not in service, "no accelerator in the spec, no GPU asked for"
 

@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 
 from envspec.diagnostics import DiagnosticError
 from envspec.lock.file import dumps, loads
-from envspec.lock.model import Artefact, Lock, LockedPackage, Nixpkgs
+from envspec.lock.model import (
+    Artefact,
+    Deb,
+    Lock,
+    LockedExtension,
+    LockedPackage,
+    Nixpkgs,
+    System,
+)
 from envspec.source import SourceFile
 
 SHA = "a0" * 32
@@ -33,6 +41,23 @@ files = st.builds("{}{}.whl".format, st.sampled_from("aZ_0é"), texts).map(
 )
 
 artefacts = st.builds(Artefact, aliases, files, shas, sizes)
+
+
+develops = st.sampled_from(
+    [{}, {"devel_name": "nvidia/cuda:12.8.1-devel", "devel_digest": "sha256:" + "b" * 64}]
+)
+suites = st.sampled_from(["bookworm", "bookworm-updates", "noble/main"])
+wheels = st.sampled_from([("", ""), ("ext-1.0-cp311-cp311-linux_x86_64.whl", "a0" * 32)])
+debs = st.builds(
+    Deb,
+    st.sampled_from(["libgl1", "g++-12", "libc6.1"]),
+    st.sampled_from(["1.2.13.dfsg-1", "1:4.4~rc1+deb12u1"]),
+    st.sampled_from(["amd64", "all"]),
+    st.from_regex(r"[a-z]{1,5}_1%3a4[.]4~rc1_amd64[.]deb", fullmatch=True),
+    st.sampled_from(["pool/main/libg/libglvnd/libgl1_1.6.0-1_amd64.deb"]),
+    shas,
+    sizes,
+)
 
 
 @st.composite
@@ -63,6 +88,19 @@ def locks(draw: st.DrawFn) -> Lock:
         nixpkgs=NIXPKGS._replace(last_modified=draw(sizes)),
         cuda=draw(st.sampled_from(["", "12.8", "13"])),
         driver_floor=draw(st.sampled_from(["", "525.60.13"])),
+        **draw(develops),
+        system=System(
+            tuple(draw(st.dictionaries(suites, st.just("2026-01-31T23:59:59Z"))).items()),
+            draw(texts),
+            tuple(draw(st.lists(debs, max_size=3, unique_by=lambda d: d.file))),
+            tuple(draw(st.lists(debs, max_size=3, unique_by=lambda d: d.file))),
+        ),
+        extensions=tuple(
+            LockedExtension(
+                f"ext-{n}", draw(versions), draw(artefacts), draw(some), (package("ninja"),), *wheel
+            )
+            for n, wheel in enumerate(draw(st.lists(wheels, max_size=2)))
+        ),
     )
 
 
@@ -85,6 +123,26 @@ LOCK = Lock(
     nixpkgs=NIXPKGS,
     cuda="12.8",
     driver_floor="525.60.13",
+    devel_name="nvidia/cuda:12.8.1-devel-ubuntu22.04",
+    devel_digest="sha256:" + SHA,
+    system=System(
+        (("bookworm", "2026-01-31T23:59:59Z"),),
+        "",
+        (
+            Deb("zlib1g", "1:1.2", "amd64", "zlib1g_1%3a1.2_amd64.deb", "pool/z/z.deb", SHA, 9),
+            Deb("libgl1", "1.6", "amd64", "libgl1_1.6_amd64.deb", "pool/l/l.deb", SHA, 9),
+        ),
+        (),
+    ),
+    extensions=(
+        LockedExtension(
+            "torch-scatter",
+            "2.1.2",
+            Artefact("pypi", "torch_scatter-2.1.2.tar.gz", SHA, 5),
+            ("einops",),
+            (package("ninja"),),
+        ),
+    ),
 )
 
 
@@ -135,7 +193,7 @@ def test_place_of_a_wrong_value() -> None:
     )
     title, line, shown = refused(text)
     assert title == "`packages[1].size` must be a whole number of bytes, found -1"
-    assert (line, shown) == (17, "-1")
+    assert (line, shown) == (18, "-1")
 
 
 WRONG: list[tuple[tuple[Any, ...], Any, str]] = [
@@ -197,8 +255,35 @@ WRONG: list[tuple[tuple[Any, ...], Any, str]] = [
     (("nixpkgs", "last_modified"), -1, "number of seconds"),
     (("driver", "cuda"), "12.x", "CUDA version"),
     (("driver", "floor"), "١٢", "driver version"),
-    (("envspec_lock",), 1, "lock version 2, the file says 1"),
-    (("envspec_lock",), True, "lock version 2"),
+    (("devel", "digest"), "", "`sha256:` and 64"),
+    (("devel", "name"), "a\nb", "control character"),
+    (("extensions",), {}, "must be a list"),
+    (("extensions", 0, "name"), "einx", "holds `einx` twice"),
+    (("extensions", 0, "sha256"), "", "64 hexadecimal digits"),
+    (("extensions", 0, "file"), "../x.tar.gz", "plain file name"),
+    (("extensions", 0, "requires"), ["torch"], "must name a package of the lock"),
+    (("extensions", 0, "requires"), "einops", "must be a list"),
+    (("extensions", 0, "build"), None, "must be a list"),
+    (("extensions", 0, "build", 0, "why"), ["einops"], "must name a package of the lock"),
+    (("extensions", 0, "wheel"), "a.whl", "belong together"),
+    (("extensions", 0, "wheel"), "-b.whl", "the name of a wheel"),
+    (("extensions", 0, "wheel_sha256"), SHA, "belong together"),
+    (("system", "suites"), [], "must be an object"),
+    (("system", "suites", "bookworm"), "today", "a moment in UTC"),
+    (("system", "asked"), 1, "must be a text"),
+    (("system", "runtime"), "libgl1", "must be a list"),
+    (("system", "runtime", 0, "name"), "Lib", "a package of the distribution"),
+    (("system", "runtime", 0, "version"), "1 2", "a version of the distribution"),
+    (("system", "runtime", 0, "architecture"), "$x", "an architecture"),
+    (("system", "runtime", 0, "file"), "a/b.deb", "plain name of a `.deb`"),
+    (("system", "runtime", 0, "file"), "-x.deb", "plain name of a `.deb`"),
+    (("system", "runtime", 1, "file"), "zlib1g_1%3a1.2_amd64.deb", "twice"),
+    (("system", "runtime", 0, "pool"), "pool/../x.deb", "path below the mirror"),
+    (("system", "runtime", 0, "pool"), "/etc/passwd", "path below the mirror"),
+    (("system", "runtime", 0, "sha256"), "0", "64 hexadecimal digits"),
+    (("system", "runtime", 0, "size"), -1, "whole number of bytes"),
+    (("envspec_lock",), 1, "lock version 3, the file says 1"),
+    (("envspec_lock",), True, "lock version 3"),
 ]
 
 
@@ -219,7 +304,20 @@ def test_wrong_values(path: tuple[Any, ...], value: object, expected: str) -> No
         assert shown.startswith(inner.get(written, written)[: len(shown)])
 
 
-@pytest.mark.parametrize("path", [(), ("base",), ("source",), ("packages", 1), ("installer",)])
+KEYED: list[tuple[Any, ...]] = [
+    (),
+    ("base",),
+    ("devel",),
+    ("source",),
+    ("packages", 1),
+    ("installer",),
+    ("system",),
+    ("system", "runtime", 0),
+    ("extensions", 0),
+]
+
+
+@pytest.mark.parametrize("path", KEYED)
 def test_keys_are_exactly_these(path: tuple[Any, ...]) -> None:
     data = json.loads(dumps(LOCK))
     holder = data
