@@ -6,6 +6,7 @@ because every release of buildx has it, and its error names the line of the Dock
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -65,24 +66,35 @@ def have_buildx() -> bool:
 def arguments(
     context: Path,
     contexts: Mapping[str, str],
-    tag: str,
-    labels: Mapping[str, str],
     platform: str,
+    epoch: int,
+    output: Sequence[str],
 ) -> list[str]:
     """The argument list of a build.
 
     ``contexts`` are named contexts: a stage or image name of the Dockerfile and what stands in
-    for it. The result is left uncompressed: it is run here and never sent anywhere.
+    for it. ``epoch`` is the time stamp of what is built. ``output`` are the words that say what
+    becomes of it, of `image_output` or `archive_output`.
     """
     argv = ["docker", "buildx", "build", "--builder", "default", "--progress", "plain"]
     argv += ["--file", str(context / "Dockerfile"), "--platform", platform]
     for name, value in contexts.items():
         argv += ["--build-context", f"{name}={value}"]
-    for name, value in labels.items():
-        argv += ["--label", f"{name}={value}"]
-    argv += ["--provenance=false", "--build-arg", "SOURCE_DATE_EPOCH=0"]
-    argv += ["--output", f"type=image,name={tag},compression=uncompressed", str(context)]
-    return argv
+    argv += ["--provenance=false", "--build-arg", f"SOURCE_DATE_EPOCH={epoch}"]
+    return [*argv, *output, str(context)]
+
+
+def image_output(tag: str, labels: Mapping[str, str]) -> list[str]:
+    """An image of the engine, uncompressed: it is run here and never sent anywhere."""
+    words = [word for name, value in labels.items() for word in ("--label", f"{name}={value}")]
+    return [*words, "--output", f"type=image,name={tag},compression=uncompressed"]
+
+
+def archive_output(path: Path) -> list[str]:
+    """An OCI archive of a build that takes nothing from an earlier one. Times that the build gave
+    become the epoch. Uncompressed, so that no compressor's release is part of the digest."""
+    options = "rewrite-timestamp=true,compression=uncompressed,force-compression=true"
+    return ["--no-cache", "--output", f"type=oci,dest={path},{options}"]
 
 
 def build(argv: Sequence[str], endpoint: str, reporter: Reporter, log: Path) -> Failure | None:
@@ -206,6 +218,17 @@ def spec_line(dockerfile: str, line: int) -> int:
         match = _COMMENT.match(text)
         if match:
             return int(match[1])
+    return 0
+
+
+def made_at(dockerfile: str, made_by: str) -> int:
+    """The line of the spec behind a layer, by the words that BuildKit keeps of its instruction; 0
+    where it is none of this Dockerfile's."""
+    words = made_by.removeprefix("RUN ").removesuffix(" # buildkit")
+    for number, text in enumerate(dockerfile.split("\n"), 1):
+        start = text.find('["')
+        if start >= 0 and words == " ".join(json.loads(text[start:])):
+            return spec_line(dockerfile, number)
     return 0
 
 

@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import errno
 import re
+import tempfile
 import time
 import weakref
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from envspec.build import buildx
+from envspec.build import buildx, oci
 from envspec.build.endpoint import find_endpoint, ping, silent
 from envspec.build.failure import BuildFailed
-from envspec.build.protocol import Built, Completed, EngineInfo, Invocation, Limits
+from envspec.build.image_failure import explain, no_space
+from envspec.build.protocol import (
+    Built,
+    Completed,
+    Difference,
+    EngineInfo,
+    Invocation,
+    Limits,
+    Rebuilt,
+)
 from envspec.diagnostics import DiagnosticError
 from envspec.interrupt import terminable
 from envspec.plan.digest import build_digest
@@ -27,10 +38,6 @@ if TYPE_CHECKING:
 BUILD = "org.envspec.build"
 BASE_FROM = "org.envspec.base-from"
 BASE_ID = "org.envspec.base-id"
-_NO_SPACE = ("no space left on device", "disk quota exceeded")
-_BASE_STEPS = ("[internal] load metadata for", "[base 1/1] FROM", "[context ")
-_EXIT = re.compile(r"exit code: (\d+)")
-_KILLED = 137
 
 
 class DockerEngine:
@@ -120,22 +127,14 @@ class DockerEngine:
                 seconds = time.monotonic() - begun
                 return Built(found, found, True, substitute, (), seconds, None, immutable=True)
         reporter.stage(f"building the image of {plan.project}")
-        contexts = {"wheels": str(files)}
-        if substitute:
-            contexts[f"{plan.base.name}@{plan.base.digest}"] = f"docker-image://{substitute}"
-        argv = buildx.arguments(context, contexts, tag, labels, plan.platform)
-        try:
-            with terminable():
-                failure = buildx.build(argv, self._endpoint, reporter, log)
-        except OSError as error:
-            if error.errno in {errno.ENOSPC, errno.EDQUOT}:
-                raise _no_space() from None
-            raise silent("the docker command cannot be started") from None
+        failure = self._buildx(
+            plan, context, files, reporter, log, buildx.image_output(tag, labels)
+        )
         # Asked even after a failure: of two builds at once, the engine lets one fail at the very
         # end, because the other one has just given its image this name.
         built = self._matching(tag, labels)
         if not built and failure is not None:
-            raise self._explain(failure, plan, (context / "Dockerfile").read_text("utf-8"))
+            raise self._explained(failure, plan, context)
         if not built:
             raise DiagnosticError.of(
                 "E0701",
@@ -145,6 +144,52 @@ class DockerEngine:
             )
         seconds = time.monotonic() - begun
         return Built(built, built, False, substitute, (), seconds, log, immutable=True)
+
+    def rebuild(
+        self, plan: Plan, context: Path, files: Path, reporter: Reporter, log: Path
+    ) -> Rebuilt:
+        """Build twice from nothing, as OCI archives, and compare them.
+
+        Raises:
+            BuildFailed, DiagnosticError: as `build`.
+        """
+        begun = time.monotonic()
+        archives = []
+        with tempfile.TemporaryDirectory(dir=files.parent) as folder:
+            for number in (1, 2):
+                reporter.stage(f"building {plan.project} from nothing, {number} of 2")
+                path = Path(folder, f"{number}.tar")
+                output = buildx.archive_output(path)
+                failure = self._buildx(plan, context, files, reporter, log, output)
+                if failure is not None:
+                    raise self._explained(failure, plan, context)
+                archives.append(oci.read(path))
+            changed = oci.compare(*archives)
+        text = (context / "Dockerfile").read_text("utf-8")
+        found = (Difference(c.file, c.what, buildx.made_at(text, c.made_by)) for c in changed)
+        first, second = archives
+        return Rebuilt((first.digest, second.digest), tuple(found), time.monotonic() - begun)
+
+    def _buildx(
+        self,
+        plan: Plan,
+        context: Path,
+        files: Path,
+        reporter: Reporter,
+        log: Path,
+        output: Sequence[str],
+    ) -> buildx.Failure | None:
+        contexts = {"wheels": str(files)}
+        if self._base_from:
+            contexts[f"{plan.base.name}@{plan.base.digest}"] = f"docker-image://{self._base_from}"
+        argv = buildx.arguments(context, contexts, plan.platform, plan.epoch, output)
+        try:
+            with terminable():
+                return buildx.build(argv, self._endpoint, reporter, log)
+        except OSError as error:
+            if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+                raise no_space() from None
+            raise silent("the docker command cannot be started") from None
 
     def run(self, built: Built, invocation: Invocation, limits: Limits) -> Completed:
         """Run one program in a container, which is gone afterwards, however it ends.
@@ -159,6 +204,13 @@ class DockerEngine:
     def sweep(self) -> int:
         """Remove containers of runs whose process is dead; how many."""
         return self._runner.sweep()
+
+    def _explained(
+        self, failure: buildx.Failure, plan: Plan, context: Path
+    ) -> BuildFailed | DiagnosticError:
+        ping(self._endpoint)  # raises where the daemon died under the build
+        text = (context / "Dockerfile").read_text("utf-8")
+        return explain(failure, plan, text, self._base_from or "")
 
     def _matching(self, tag: str, labels: dict[str, str]) -> str:
         """The id of the image with this tag, where it carries these labels; else empty."""
@@ -178,50 +230,6 @@ class DockerEngine:
 
         return container.inspect_image(client, reference)
 
-    def _explain(
-        self, failure: buildx.Failure, plan: Plan, dockerfile: str
-    ) -> BuildFailed | DiagnosticError:
-        ping(self._endpoint)  # raises where the daemon died under the build
-        said = " ".join((failure.error, *failure.excerpt)).lower()
-        if any(words in said for words in _NO_SPACE):
-            return _no_space()
-        if failure.step.startswith(_BASE_STEPS):
-            return self._base_failed(plan)
-        line = buildx.spec_line(dockerfile, failure.line)
-        code = _EXIT.search(failure.error)
-        if code is None:
-            cause = "BuildKit stopped before the step had run; its words are below"
-        elif int(code[1]) == _KILLED:
-            cause = "it was killed (exit code 137), most often because memory ran out"
-        else:
-            cause = f"it ended with exit code {code[1]}"
-        return BuildFailed(
-            "E0703",
-            "a build step failed",
-            line=line,
-            cause=cause,
-            hint="the whole log is kept; the last lines are below",
-            excerpt=failure.excerpt,
-        )
-
-    def _base_failed(self, plan: Plan) -> BuildFailed:
-        if self._base_from:
-            return BuildFailed(
-                "E0702",
-                f"the image `{self._base_from}` that replaces the base cannot be used",
-                line=plan.base_line,
-                cause="the engine does not have it and cannot pull it",
-                hint="name an image that `docker image ls` lists",
-            )
-        return BuildFailed(
-            "E0702",
-            f"the base image `{plan.base.name}@{plan.base.digest}` cannot be pulled",
-            line=plan.base_line,
-            cause="the engine does not have it and its registry did not give it",
-            hint="pull or load it into the engine, or build on another image with "
-            "`--base-from IMAGE`; the report will say so",
-        )
-
 
 def _tag(project: str, digest: str, substitute: str) -> str:
     name = re.sub(r"[^a-z0-9]+", "-", project.lower()).strip("-") or "project"
@@ -230,12 +238,3 @@ def _tag(project: str, digest: str, substitute: str) -> str:
         # Images on another base are kept apart: a verified one must never be mistaken for them.
         suffix = "-on-" + re.sub(r"[^a-z0-9]+", "", substitute.lower().removeprefix("sha256:"))[:12]
     return f"envspec/{name}:{digest[:24]}{suffix}"
-
-
-def _no_space() -> DiagnosticError:
-    return DiagnosticError.of(
-        "E0504",
-        "no space is left on the disk",
-        cause="the engine could not write the image or its log",
-        hint="free some space (`docker system df` says what the engine holds), then try again",
-    )

@@ -14,6 +14,7 @@ from envspec.build.installer import (
     STEP_SECONDS,
     Work,
     fetched,
+    forget_times,
     install_wheels,
     refuse_failed,
     run_uv,
@@ -79,12 +80,10 @@ def build(work: Work, step: plan.BuildExtension, found: Interpreter) -> None:
         found,
     )
     refuse_failed(done, f"compiling `{step.name}` failed", step.line)
-    (folder / "source").rename(folder / "built")
-    wheels = [str(path) for path in (folder / "dist").glob("*.whl")]
+    # By its name: a build that made another package fails.
     arguments = ["pip", "install", "--python", str(work.folder / ENV / "bin" / "python")]
-    run_uv(
-        work,
-        [*arguments, "--no-index", "--no-deps", *wheels],
-        step.line,
-        f"installing the wheel of `{step.name}` failed",
-    )
+    arguments += ["--no-index", "--no-deps", "--prerelease", "allow"]
+    arguments += ["--find-links", str(folder / "dist"), step.name]
+    said = f"the build of `{step.name}` gave no wheel of it"
+    run_uv(work, arguments, step.line, said)
+    forget_times(work.folder / ENV)

@@ -118,6 +118,19 @@ def install_wheels(
         arguments += ["--find-links", str(folder)]
     run_uv(work, arguments, line, f"installing {what} failed")
     wanted.unlink()
+    forget_times(environment)
+
+
+def forget_times(environment: Path) -> None:
+    """Remove uv's notes on when the file of a wheel was last changed, and the lines about them in
+    the lists of installed files: they are others on every machine."""
+    for note in environment.glob("lib/python*/site-packages/*.dist-info/uv_cache.json"):
+        record = note.with_name("RECORD")
+        lines = record.read_text("utf-8").splitlines(keepends=True)
+        kept = "".join(line for line in lines if "/uv_cache.json," not in line)
+        record.unlink()  # a hard link of the cache's
+        record.write_text(kept, "utf-8")
+        note.unlink()
 
 
 def refuse_failed(done: Completed, title: str, line: int) -> None:

@@ -22,9 +22,11 @@ from envspec.build.places import Places
 from envspec.build.protocol import (
     Built,
     Completed,
+    Difference,
     EngineInfo,
     Invocation,
     Limits,
+    Rebuilt,
 )
 from envspec.build.tail import printable
 from envspec.diagnostics import DiagnosticError
@@ -95,6 +97,47 @@ class LocalEngine:
             roots=_roots(folder),
             seconds=seconds,
             log=None if reused else log,
+        )
+
+    def rebuild(
+        self,
+        plan: Plan,
+        context: Path,  # noqa: ARG002
+        files: Path,
+        reporter: Reporter,
+        log: Path,
+    ) -> Rebuilt:
+        """Build a prefix twice at one place, which its scripts name, and compare what it holds.
+
+        Raises:
+            BuildFailed, DiagnosticError: as `build`.
+        """
+        begun = time.monotonic()
+        folder = self._cache / "prefixes" / f"{build_digest(plan)}-again"
+        found: list[dict[str, str]] = []
+        try:
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            with (
+                terminable(),
+                claim(folder.with_suffix(".lock"), lambda: False, reporter) as held,
+                log.open("wb") as kept,
+            ):
+                assert held is not None, "nothing is ever ready there"
+                for number in (1, 2):
+                    reporter.stage(f"building {plan.project} from nothing, {number} of 2")
+                    with _fresh(folder):
+                        self._build(plan, files, folder, reporter, kept, held)
+                        found.append(tree.members(folder, (marker.ENV, marker.SRC)))
+                tree.discard(folder)
+        except OSError as error:
+            raise _unwritable(error, self._cache) from None
+        first, second = found
+        names = sorted(n for n in first.keys() | second.keys() if first.get(n) != second.get(n))
+        what = ("is in one build only", "content, kind or mode")
+        return Rebuilt(
+            (tree.digest(first), tree.digest(second)),
+            tuple(Difference(n, what[n in first and n in second], 0) for n in names),
+            time.monotonic() - begun,
         )
 
     def _build(

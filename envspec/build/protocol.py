@@ -48,6 +48,23 @@ class Built(NamedTuple):
         return text
 
 
+class Difference(NamedTuple):
+    """A file that two builds of one plan hold differently: what differs, and the line of the spec
+    whose step wrote it, 0 where that is not known."""
+
+    file: str
+    what: str
+    line: int
+
+
+class Rebuilt(NamedTuple):
+    """Two builds from nothing, with no cache between them, and how they compare."""
+
+    digests: tuple[str, str]
+    differences: tuple[Difference, ...]
+    seconds: float
+
+
 class Mount(NamedTuple):
     """A host file or folder shown inside, read-only unless it is scratch of our own."""
 
@@ -120,6 +137,12 @@ class Engine(Protocol):
             DiagnosticError: E0504 no space, E0701 the engine is gone, E0707 the cache folder
                 cannot be used (local).
         """
+
+    def rebuild(
+        self, plan: Plan, context: Path, files: Path, reporter: Reporter, log: Path
+    ) -> Rebuilt:
+        """Build twice from nothing and compare; neither build is kept. ``context`` and ``files``
+        are those of `build`. Raises as `build` does."""
 
     def run(self, built: Built, invocation: Invocation, limits: Limits) -> Completed:
         """Run one program in the sandbox. Leaves nothing behind, however it ends."""

@@ -7,7 +7,7 @@ import os
 import shutil
 import stat
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,14 +17,26 @@ _OLD = ".old-"
 
 def content(folder: Path, parts: Sequence[str]) -> str:
     """Digest over ``parts`` of a folder: every name, mode and byte but Python's caches."""
-    whole = hashlib.sha256()
+    return digest(members(folder, parts))
+
+
+def members(folder: Path, parts: Sequence[str]) -> dict[str, str]:
+    """Name → kind and content of everything in ``parts`` of a folder but Python's caches."""
+    found: dict[str, str] = {}
     for name, entry in _entries(folder, parts):
         if entry.is_symlink():
-            said = ["link", name, str(Path(entry.path).readlink())]
+            found[name] = f"link\0{Path(entry.path).readlink()}"
         else:
             executable = bool(entry.stat().st_mode & 0o100)
-            said = ["program" if executable else "file", name, _sha256(entry.path)]
-        whole.update("\0".join(said).encode("utf-8", "surrogateescape") + b"\n")
+            found[name] = f"{'program' if executable else 'file'}\0{_sha256(entry.path)}"
+    return found
+
+
+def digest(found: Mapping[str, str]) -> str:
+    """One digest over what `members` found."""
+    whole = hashlib.sha256()
+    for name, said in found.items():
+        whole.update(f"{name}\0{said}".encode("utf-8", "surrogateescape") + b"\n")
     return whole.hexdigest()
 
 

@@ -159,7 +159,7 @@ def _check_link(member: _Member) -> None:
     while climbs < len(parts) and parts[climbs] == "..":
         climbs += 1
     outside = climbs >= len(member.path.parts)
-    if not parts or member.target.startswith("/") or outside or ".." in parts[climbs:]:
+    if not member.target or member.target.startswith("/") or outside or ".." in parts[climbs:]:
         raise Refused(
             f"{str(member.path)!r} is a link to {member.target!r}, outside of the archive"
         )

@@ -31,6 +31,11 @@ from envspec.cli import common
     show_default=True,
     help="Where the report goes; the evidence goes into a folder beside it.",
 )
+@click.option(
+    "--rebuild",
+    is_flag=True,
+    help="Build twice more from nothing and compare: the same bytes, or which files differ.",
+)
 @common.frozen_option
 @common.resolver_option
 @common.format_option
@@ -40,6 +45,7 @@ def command(
     engine: str,
     base_from: str | None,
     report: Path,
+    rebuild: bool,
     frozen: bool,
     resolver: str | None,
     form: str,
@@ -73,7 +79,7 @@ def command(
             common.show([d for d in loaded.findings if d not in known], form)
         made = compiling.compiled(loaded, lock, text)
         logs = report.with_suffix(".logs")
-        found = verifying.verify(loaded, made, machine, logs, reporter)
+        found = verifying.verify(loaded, made, machine, logs, reporter, rebuild=rebuild)
         with placed(loaded.source, loaded.home):
             write_file(report, dumps(found))
     if form == common.JSON:

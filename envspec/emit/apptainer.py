@@ -166,7 +166,7 @@ def _extension(value: plan.Plan, step: plan.BuildExtension) -> list[list[str]]:
     if step.sha256:
         sums = commands.checksum_list(plan.wheel_folder(step))
         argvs.append(commands.check_built(f"{_WHEELS}/{sums}"))
-    install = commands.install_built(plan.BUILD_DIST)
+    install = commands.install_built(step, plan.BUILD_DIST)
     return [*argvs, install, ["rm", "-rf", plan.BUILD_PREFIX, plan.BUILD_SOURCE, plan.BUILD_DIST]]
 
 

@@ -63,13 +63,17 @@ def install_wheels(
     argv = [*_install(interpreter), "--no-index", "--no-deps", "--require-hashes"]
     for folder in folders:
         argv += ["--find-links", folder]
-    return [*argv, "--requirements", lock]
+    return _script(_words([*argv, "--requirements", lock]), _forget(interpreter))
 
 
-def install_built(folder: str) -> list[str]:
-    """Install the one wheel that an extension's build left in ``folder``."""
-    argv = [*_install(plan.INTERPRETER), "--no-index", "--no-deps"]
-    return ["sh", "-ec", f"exec {_words(argv)} {shell_word(folder)}/*.whl"]
+def install_built(step: plan.BuildExtension, folder: str) -> list[str]:
+    """Install the wheel that the build of an extension left in ``folder``.
+
+    By its name, so that a build which made another package fails.
+    """
+    argv = [*_install(plan.INTERPRETER), "--no-index", "--no-deps", "--prerelease", "allow"]
+    argv += ["--find-links", folder, step.name]
+    return _script(_words(argv), _forget(plan.INTERPRETER))
 
 
 def _install(interpreter: str) -> list[str]:
@@ -117,6 +121,15 @@ def install_system(folder: str, checksums: str) -> list[str]:
 def clean_up() -> list[str]:
     """Remove the installer, where no build stage keeps it out of the image."""
     return ["rm", "-rf", INSTALLER, _UNPACKED]
+
+
+def _forget(interpreter: str) -> str:
+    """Remove uv's note on when the file of a wheel was last changed, and the line about it in the
+    list of installed files: it is another on every machine."""
+    prefix = interpreter.removesuffix("/bin/python")
+    find = ["find", f"{prefix}/lib", "-path", "*.dist-info/uv_cache.json"]
+    sed = ["sed", "-i", "/[.]dist-info.uv_cache[.]json,/d", "RECORD", ";"]
+    return _words([*find, "-execdir", *sed, "-delete"])
 
 
 def _check(folder: str, checksums: str) -> list[str]:

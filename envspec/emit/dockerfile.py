@@ -178,7 +178,7 @@ def _installs(value: plan.Plan) -> list[Block]:
         elif isinstance(step, plan.BuildExtension):
             stage = _build_stage(step)
             mounts = _bind(stage, plan.BUILD_DIST, _WHEELS) + _mount_installer()
-            run = _run(commands.install_built(_WHEELS), mounts)
+            run = _run(commands.install_built(step, _WHEELS), mounts)
             blocks.append(Block(_comment(value, step.line, f"extension {step.name}"), (run,)))
     return blocks
 

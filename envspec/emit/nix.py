@@ -1,35 +1,128 @@
-"""The plan → `flake.nix` and `flake.lock`: the same wheels, by the same hashes."""
+"""The plan → `flake.nix` and `flake.lock`: the same files, by the same hashes.
+
+Derivations, so that what changes seldom is built seldom: `environment` holds the locked wheels,
+`extension-NAME` the wheel of an extension, `source` the code under test and what its steps leave.
+`default` shows programs both.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from itertools import islice
+from datetime import datetime, timezone
+from typing import NamedTuple
 
-from envspec.emit.encode import Encoded, nix_string, nix_strings, shell_word, token
+from envspec.emit import contract, encode
+from envspec.emit.commands import layer_lock
+from envspec.emit.dockerfile import environment, labels
+from envspec.emit.encode import Encoded, comment, nix_list, nix_string, shell_word, token
+from envspec.emit.nix_libraries import absent
+from envspec.emit.nix_words import attribute_set, attributes, base64_string, folders, words
 from envspec.emit.templates import render
 from envspec.plan import model as plan
 
 _SYSTEMS = {"linux/amd64": "x86_64-linux", "linux/arm64": "aarch64-linux"}
+_FROM_DISTRIBUTION = frozenset({plan.DEBS, plan.BUILD_DEBS})
+_SCRATCH = ("HOME", "TMPDIR")  # an entry gets a folder of its own for both
+
+
+class _Extension(NamedTuple):
+    comment: Encoded
+    attribute: Encoded
+    path: Encoded
+    build: Encoded
+    build_path: Encoded
+    label: Encoded
+    version: Encoded
+    list: Encoded
+    folders: Encoded
+    folder: Encoded
+    variables: Encoded
+    check: Encoded
+    recorded: Encoded
+    sha256: str
+
+
+class _Step(NamedTuple):
+    comment: Encoded
+    argv: Encoded
+
+
+class _Script(NamedTuple):
+    name: Encoded
+    sha256: Encoded
+    content: Encoded
+
+
+class _Entry(NamedTuple):
+    key: Encoded
+    label: Encoded
+    timeout: Encoded
+    variables: list[Encoded]
+    argv: Encoded
+    status: Encoded
 
 
 def flake(value: plan.Plan) -> str:
     """The text of `flake.nix`."""
     pin = value.nixpkgs
+    gpu = value.accelerator.kind == "cuda"
+    compiles = bool(value.extensions) or value.compiles_apart
+    toolkit = ".".join(value.accelerator.toolkit.split(".")[:2])
+    cuda = token("cudaPackages_" + toolkit.replace(".", "_")) if gpu and compiles else None
+    extensions = [_extension(value, step) for step in value.extensions]
+    entries = [(e.level, _entry(value, e)) for e in value.entries]
+    scripts = dict.fromkeys(e.script for e in value.entries if e.script)
+    layers = [s.layer for s in value.steps if isinstance(s, plan.InstallWheels)]
+    variables = {k: v for k, v in environment(value).items() if k in _own(value) or k != "PATH"}
+    wheels = (*value.wheels, *(w for step in value.extensions for w in step.wheels))
+    compilers = Encoded("cuda.cudatoolkit " if cuda else "")
     return render(
         "flake.nix.j2",
         description=nix_string(f"The environment of {value.project}, from {value.spec}"),
+        spec=shell_word(value.spec),
+        system_note=_system_note(value),
         nixpkgs=nix_string(f"github:{pin.owner}/{pin.repo}/{pin.rev}"),
         system=nix_string(_SYSTEMS[value.platform]),
         python=token("python" + value.python.replace(".", "")),
-        wheels=_wheels(value.wheels),
-        source=_file(value.source.archive),
+        interpreter=token("python" + value.python),
+        files=folders([(f, files) for f, files in value.layers if f not in _FROM_DISTRIBUTION]),
         advice=nix_string(
-            f"run: envspec fetch {shell_word(value.spec)} -o wheels, then "
-            "nix-store --add-fixed sha256 on "
+            f"run: envspec fetch {shell_word(value.spec)} -o wheels, "
+            "and add to the command: --override-input wheels path:./wheels"
         ),
-        name=nix_string(value.project),
-        variables=[Encoded(f"{nix_string(k)} = {nix_string(v)};") for k, v in value.environment],
+        absent=nix_list(absent(value, wheels)),
+        gpu=gpu,
+        cuda=cuda,
+        no_cuda=nix_string(f"this nixpkgs has no CUDA {toolkit} to compile with"),
+        compilers=compilers,
+        stdenv=Encoded("cuda.backendStdenv" if cuda else "pkgs.stdenv"),
+        step_compilers=compilers if value.compiles_apart else Encoded(""),
+        installer=nix_string(value.installer.version),
+        tools=nix_string(plan.TOOLS),
+        archive=nix_string(plan.ARCHIVE),
+        extensions=extensions,
+        recorded=[e for e in extensions if e.sha256],
+        label=nix_string(contract.label(value.project)),
+        tag=nix_string(contract.image(value).rpartition(":")[2]),
+        folders=nix_list(layers),
+        variables=attributes(variables),
+        steps=[_step(value, s) for s in value.steps if isinstance(s, plan.RunStep)],
+        scripts=[
+            _Script(nix_string(s.name), nix_string(s.sha256), base64_string(s.content))
+            for s in scripts
+        ],
+        entries=[e for _, e in entries],
+        c1=[e for level, e in entries if level == "c1"],
+        c0_extensions=_c0_extensions(value),
+        created=nix_string(_moment(value.epoch)),
+        prefix=token(plan.PREFIX.lstrip("/")),
+        source=token(plan.SOURCE.lstrip("/")),
+        scripts_folder=token(plan.ENTRIES.lstrip("/")),
+        image_environment=nix_list(f"{k}={v}" for k, v in environment(value).items()),
+        labels=_labels(value),
+        user=nix_string(f"{contract.USER}:{contract.USER}"),
+        workdir=nix_string(plan.SOURCE),
+        command=nix_list([plan.INTERPRETER]),
     )
 
 
@@ -40,41 +133,92 @@ def flake_lock(value: plan.Plan) -> str:
     locked = {"lastModified": pin.last_modified, "narHash": pin.nar_hash, **original}
     nodes = {
         "nixpkgs": {"locked": locked, "original": original},
-        "root": {"inputs": {"nixpkgs": "nixpkgs"}},
+        "root": {"inputs": {"nixpkgs": "nixpkgs", "wheels": ["nixpkgs"]}},
     }
     return json.dumps({"nodes": nodes, "root": "root", "version": 7}, indent=2) + "\n"
 
 
-def _file(file: plan.File) -> Encoded:
-    index, name, sha256 = nix_strings((file.index, file.file, file.sha256))
-    return Encoded(f"{{ index = {index}; file = {name}; sha256 = {sha256}; }}")
+def _own(value: plan.Plan) -> dict[str, str]:
+    return dict(value.environment)
 
 
-def _wheels(wheels: Sequence[plan.Wheel]) -> list[Encoded]:
-    """An attribute set for each wheel. What they hold is quoted all at once: a flake has
-    hundreds of them, with eight texts each."""
-    known = [_pypi(wheel.file) for wheel in wheels]
-    texts: list[str] = []
-    for (_, _, (index, file, sha256, _)), parts in zip(wheels, known, strict=True):
-        texts += (index, file, sha256, *parts)
-    quoted = iter(nix_strings(texts) if texts else ())
-    sets: list[Encoded] = []
-    for parts, index, file, sha256 in zip(known, quoted, quoted, quoted, strict=False):
-        pypi = ""
-        if parts:
-            pname, version, python, abi, platform = islice(quoted, 5)
-            pypi = (
-                f"pypi = {{ pname = {pname}; version = {version}; dist = {python}; "
-                f"python = {python}; abi = {abi}; platform = {platform}; }}; "
-            )
-        text = f"{{ index = {index}; file = {file}; sha256 = {sha256}; {pypi}}}"
-        sets.append(Encoded(text))
-    return sets
+def _comment(value: plan.Plan, line: int, what: str) -> Encoded:
+    return comment(f"{value.spec}:{line} {what}")
 
 
-def _pypi(file: plan.File) -> Sequence[str]:
-    """What nixpkgs' fetchPypi needs to find a wheel, read off its file name: name, version,
-    python, abi, platform. Empty where it cannot: another index, or a build tag, which
-    fetchPypi does not know."""
-    parts = file.file.removesuffix(".whl").split("-")
-    return parts if file.index == "pypi" and len(parts) == 5 else ()
+def _system_note(value: plan.Plan) -> list[Encoded]:
+    """Packages of the distribution have no counterpart by name in nixpkgs, and are named."""
+    named = [step for step in value.system if step.packages]
+    if not named:
+        return []
+    return [
+        Encoded("#"),
+        comment("Not in here: packages of the image's distribution, which nixpkgs does not know by"),
+        comment("these names. What manylinux wheels may expect of a machine is in `libraries`."),
+        *(comment(f"  {value.spec}:{step.line} {' '.join(step.packages)}") for step in named),
+    ]
+
+
+def _extension(value: plan.Plan, step: plan.BuildExtension) -> _Extension:
+    label = contract.label(step.name)
+    own = plan.build_folder(step)
+    shared = [plan.FRAMEWORK] if set(step.wheels) & set(value.framework) else []
+    used = [*shared, *([own] if value.build_only(step) else [])]
+    return _Extension(
+        comment=_comment(value, step.line, f"extension {step.name} {step.version}"),
+        attribute=token(f"extension-{label}"),
+        path=Encoded(f"${{extension-{token(label)}}}"),
+        build=token(f"build-{label}"),
+        build_path=Encoded(f"${{build-{token(label)}}}"),
+        label=nix_string(label),
+        version=nix_string(step.version),
+        list=nix_string(f"/{layer_lock(own)}"),
+        folders=nix_list(used),
+        folder=nix_string(plan.extension_folder(step)),
+        variables=attribute_set(dict(step.environment)),
+        check=token(f"wheel-{label}"),
+        recorded=nix_list([step.sha256, step.wheel]),
+        sha256=step.sha256,
+    )
+
+
+def _step(value: plan.Plan, step: plan.RunStep) -> _Step:
+    return _Step(_comment(value, step.line, f"step {step.name}"), words(step.argv))
+
+
+def _entry(value: plan.Plan, entry: plan.Entry) -> _Entry:
+    own = _own(value).keys() | dict(entry.environment).keys()
+    variables = contract.environment(value, entry)
+    return _Entry(
+        key=nix_string(entry.name),
+        label=nix_string(contract.label(entry.name)),
+        timeout=nix_string(str(entry.timeout)),
+        variables=attributes(
+            {k: v for k, v in variables.items() if k not in _SCRATCH or k in own}
+        ),
+        argv=words(entry.argv),
+        status=token(str(entry.expect.status)),
+    )
+
+
+def _c0_extensions(value: plan.Plan) -> Encoded:
+    """What the check of distributions does not find in `requirements.lock`."""
+    sets = [
+        f"{{ name = {nix_string(s.name)}; version = {nix_string(s.version)}; "
+        f"modules = {nix_list(s.modules)}; }}"
+        for s in value.extensions
+    ]
+    return Encoded("[ " + "".join(f"{text} " for text in sets) + "]")
+
+
+def _labels(value: plan.Plan) -> list[Encoded]:
+    """The labels of the image but for its base: an image of Nix stands on none."""
+    return [
+        Encoded(f"{nix_string(k)} = {nix_string(v)};")
+        for k, v in labels(value).items()
+        if ".base." not in k
+    ]
+
+
+def _moment(epoch: int) -> str:
+    return datetime.fromtimestamp(epoch, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")

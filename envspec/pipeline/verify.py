@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import shutil
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from envspec import render
 from envspec.build.failure import BuildFailed
-from envspec.build.protocol import Built, Engine
+from envspec.build.protocol import Engine
 from envspec.diagnostics import DiagnosticError
 from envspec.emit import publish
 from envspec.lock import transfer
@@ -32,6 +33,7 @@ from envspec.verify.hardware import gpu_count
 from envspec.verify.pyramid import climb
 
 _GIB = 1 << 30
+_T = TypeVar("_T")
 
 
 class Machine(NamedTuple):
@@ -100,10 +102,16 @@ def hand_out(plan: Plan, store: Store, folder: Path) -> None:
 
 
 def verify(
-    loaded: Loaded, made: Compiled, machine: Machine, logs: Path, reporter: Reporter
+    loaded: Loaded,
+    made: Compiled,
+    machine: Machine,
+    logs: Path,
+    reporter: Reporter,
+    *,
+    rebuild: bool = False,
 ) -> dict[str, Any]:
     """Build the environment, climb the pyramid and return the report. ``logs`` is a folder for
-    the evidence; it is made anew.
+    the evidence; it is made anew. ``rebuild`` builds twice more, from nothing, and compares.
 
     Raises:
         DiagnosticError: E05.. (files), E07.. (engine, build), E0803 (tools).
@@ -115,7 +123,8 @@ def verify(
     with placed(loaded.source, loaded.home):
         _empty(logs)
     with workspace(cache_folder() / "work") as work, placed(loaded.source, loaded.home):
-        built = _build(loaded, made, machine.engine, store, work, logs, reporter)
+        place = _prepare(made, store, work, logs)
+        built = _built(loaded, place, lambda: machine.engine.build(*place.arguments(reporter)))
         scripts = work / "entries"
         scripts.mkdir()
         shown = tools.mounts(made.plan, scripts)
@@ -123,6 +132,12 @@ def verify(
         name = f"{machine.engine.info().name}-{build_digest(made.plan)[:32]}"
         pycache = cache_folder() / "pycache" / name
         outcome = climb(made.plan, machine.engine, built, shown, gpus, pycache, logs, reporter)
+        rebuilt = None
+        if rebuild:
+            again = place._replace(log=logs / "rebuild.log")
+            rebuilt = _built(
+                loaded, again, lambda: machine.engine.rebuild(*again.arguments(reporter))
+            )
     subject = Subject(
         made.plan.spec,
         _sha256(loaded.source.text),
@@ -132,26 +147,35 @@ def verify(
     )
     findings = render.document(loaded.findings)["diagnostics"]
     info = machine.engine.info()
-    return document(subject, made.plan, info, machine.why, built, outcome, findings)
+    return document(subject, made.plan, info, machine.why, built, outcome, findings, rebuilt)
 
 
-def _build(
-    loaded: Loaded,
-    made: Compiled,
-    engine: Engine,
-    store: Store,
-    work: Path,
-    logs: Path,
-    reporter: Reporter,
-) -> Built:
+class _Place(NamedTuple):
+    """What an engine builds from, and where its log goes."""
+
+    plan: Plan
+    context: Path
+    files: Path
+    log: Path
+
+    def arguments(self, reporter: Reporter) -> tuple[Plan, Path, Path, Reporter, Path]:
+        """In the order of `Engine.build`."""
+        return self.plan, self.context, self.files, reporter, self.log
+
+
+def _prepare(made: Compiled, store: Store, work: Path, logs: Path) -> _Place:
     context, files = work / "context", work / "wheels"
     context.mkdir()
     for name, text in made.files.items():
         (context / name).write_text(text, encoding="utf-8", newline="\n")
     wheelhouse(made.plan, store, files)
-    log = logs / "build.log"
+    return _Place(made.plan, context, files, logs / "build.log")
+
+
+def _built(loaded: Loaded, place: _Place, build: Callable[[], _T]) -> _T:
+    """What ``build`` gives; where it fails, the finding is at the line of the spec."""
     try:
-        return engine.build(made.plan, context, files, reporter, log)
+        return build()
     except BuildFailed as failure:
         span = line_span(loaded.source, failure.line) if failure.line else loaded.home
         raise DiagnosticError.of(
@@ -160,7 +184,7 @@ def _build(
             source=loaded.source,
             span=span,
             cause=failure.cause,
-            hint=f"the whole log is at {log}" if failure.excerpt else failure.hint,
+            hint=f"the whole log is at {place.log}" if failure.excerpt else failure.hint,
             excerpt=failure.excerpt,
         ) from None
 

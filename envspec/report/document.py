@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from envspec import __version__
-from envspec.build.protocol import Built, EngineInfo
+from envspec.build.protocol import Built, EngineInfo, Rebuilt
 from envspec.plan.model import Plan
 from envspec.verify.claims import HALLUCINATIONS, scores
 from envspec.verify.pyramid import Outcome
-from envspec.verify.verdicts import BLOCKED, ERROR, FAIL, Rung
+from envspec.verify.verdicts import BLOCKED, ERROR, FAIL, PASS, Rung
 
 SCHEMA = 1
+_MOST = 100  # files in which two builds differ that a report names
 
 
 class Subject(NamedTuple):
@@ -34,8 +35,10 @@ def document(
     built: Built,
     outcome: Outcome,
     findings: list[dict[str, Any]],
+    rebuilt: Rebuilt | None = None,
 ) -> dict[str, Any]:
-    """The report. ``why`` says why this engine was chosen; ``findings`` are compile findings."""
+    """The report. ``why`` says why this engine was chosen; ``findings`` are compile findings;
+    ``rebuilt`` is None where nobody asked for two builds to be compared."""
     return {
         "schema": SCHEMA,
         "envspec": __version__,
@@ -54,10 +57,11 @@ def document(
             "reused": built.reused,
             "build_seconds": round(built.seconds, 3),
         },
-        "verdict": verdict(outcome),
+        "verdict": verdict(outcome, rebuilt),
         "rungs": {name: _rung(rung) for name, rung in outcome.rungs.items()},
         "claims": [j._asdict() for j in outcome.judgements],
         "scores": scores(outcome.judgements),
+        "rebuild": _rebuild(rebuilt),
         "source_changed": list(outcome.source_changed),
         "identity": _identity(outcome.identity),
         "network": [e.name for e in plan.entries if e.network],
@@ -71,14 +75,32 @@ def dumps(report: Mapping[str, Any]) -> str:
     return json.dumps(report, indent=2, ensure_ascii=False) + "\n"
 
 
-def verdict(outcome: Outcome) -> str:
-    """`fail` where a rung failed, broke, or the spec said what is not so; `blocked` where
-    something could not be checked; `pass` otherwise."""
+def verdict(outcome: Outcome, rebuilt: Rebuilt | None = None) -> str:
+    """`fail` where a rung failed, broke, the spec said what is not so, or two builds differ;
+    `blocked` where something could not be checked; `pass` otherwise."""
     rungs = {r.verdict for r in outcome.rungs.values()}
     lies = any(j.verdict in HALLUCINATIONS for j in outcome.judgements)
-    if rungs & {FAIL, ERROR} or lies or outcome.source_changed:
+    if rungs & {FAIL, ERROR} or lies or outcome.source_changed or differs(rebuilt):
         return FAIL
     return BLOCKED if BLOCKED in rungs else "pass"
+
+
+def differs(rebuilt: Rebuilt | None) -> bool:
+    """Whether two builds were made and are not the same bytes."""
+    return rebuilt is not None and rebuilt.digests[0] != rebuilt.digests[1]
+
+
+def _rebuild(rebuilt: Rebuilt | None) -> dict[str, Any] | None:
+    if rebuilt is None:
+        return None
+    shown = rebuilt.differences[:_MOST]
+    return {
+        "verdict": FAIL if differs(rebuilt) else PASS,
+        "digests": list(rebuilt.digests),
+        "seconds": round(rebuilt.seconds, 3),
+        "differences": [d._asdict() for d in shown],
+        "not_shown": len(rebuilt.differences) - len(shown),
+    }
 
 
 def _rung(rung: Rung) -> dict[str, Any]:

@@ -31,6 +31,9 @@ _TITLES = {
 }
 
 
+_DIFFERENCES = 10
+
+
 def print_report(report: Mapping[str, Any], stream: TextIO, *, colour: bool) -> None:
     """The engine and its weaknesses first, then the rungs, the claims and the verdict."""
     console = Console(
@@ -45,6 +48,8 @@ def print_report(report: Mapping[str, Any], stream: TextIO, *, colour: bool) -> 
         console.print()
         console.print(part)
     console.print()
+    if report["rebuild"]:
+        _print_rebuild(console, report["rebuild"], report["spec"]["spec"])
     _print_verdict(console, report)
 
 
@@ -93,6 +98,18 @@ def _claims(claims: list[Mapping[str, Any]]) -> Table:
 def _toned(verdict: str, suffix: str = "") -> str:
     tone = _TONES.get(verdict, "dim")
     return f"[{tone}]{verdict}{suffix}[/{tone}]"
+
+
+def _print_rebuild(console: Console, rebuild: Mapping[str, Any], spec: str) -> None:
+    first, second = rebuild["digests"]
+    said = first if rebuild["verdict"] == "pass" else f"{first} and {second}"
+    console.print(f"two clean builds: {_toned(rebuild['verdict'])}   {escape(said)}")
+    for difference in rebuild["differences"][:_DIFFERENCES]:
+        where = f"{spec}:{difference['line']} " if difference["line"] else ""
+        console.print(f"  {escape(where + difference['file'])}: {escape(difference['what'])}")
+    more = len(rebuild["differences"][_DIFFERENCES:]) + rebuild["not_shown"]
+    if more:
+        console.print(f"  and {more} more; `rebuild.differences` of the report names them")
 
 
 def _print_verdict(console: Console, report: Mapping[str, Any]) -> None:
