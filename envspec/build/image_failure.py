@@ -7,10 +7,11 @@ import re
 from envspec.build import buildx
 from envspec.build.failure import BuildFailed
 from envspec.diagnostics import DiagnosticError
-from envspec.plan.model import Plan
+from envspec.plan.model import Base, Plan
 
 _NO_SPACE = ("no space left on device", "disk quota exceeded")
-_BASE_STEPS = ("[internal] load metadata for", "[base 1/1] FROM", "[context ")
+_LOADING = "[internal] load metadata for"
+_BASE_STEPS = (_LOADING, "[base 1/1] FROM", "[context ")
 _DEVEL_STEP = "[toolchain 1/"
 _EXIT = re.compile(r"exit code: (\d+)")
 _KILLED = 137
@@ -23,8 +24,10 @@ def explain(
     said = " ".join((failure.error, *failure.excerpt)).lower()
     if any(words in said for words in _NO_SPACE):
         return no_space()
-    if (plan.devel and failure.step.startswith(_DEVEL_STEP)) or _names(plan, failure.step):
-        return _devel_failed(plan)
+    loading = failure.step.startswith(_LOADING)
+    devel = plan.devel
+    if devel and (failure.step.startswith(_DEVEL_STEP) or (loading and devel.name in failure.step)):
+        return _devel_failed(devel, plan.devel_line)
     if failure.step.startswith(_BASE_STEPS):
         return _base_failed(plan, base_from)
     line = buildx.spec_line(dockerfile, failure.line)
@@ -55,16 +58,11 @@ def no_space() -> DiagnosticError:
     )
 
 
-def _names(plan: Plan, step: str) -> bool:
-    return plan.devel is not None and f"load metadata for {plan.devel.name}" in step
-
-
-def _devel_failed(plan: Plan) -> BuildFailed:
-    assert plan.devel is not None
+def _devel_failed(devel: Base, line: int) -> BuildFailed:
     return BuildFailed(
         "E0702",
-        f"the image `{plan.devel.name}@{plan.devel.digest}` cannot be pulled",
-        line=plan.devel_line,
+        f"the image `{devel.name}@{devel.digest}` cannot be pulled",
+        line=line,
         cause="the engine does not have it and its registry did not give it",
         hint="pull or load it into the engine: it compiles the extensions",
     )

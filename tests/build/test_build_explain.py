@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import pytest
 from local_room import Room
-from test_build_select import GOOD, listening
 
+from envspec.build import image_failure
 from envspec.build.buildx import Failure
 from envspec.build.docker import DockerEngine
 from envspec.build.failure import BuildFailed
 from envspec.diagnostics import DiagnosticError
+from envspec.plan import model as plan
 
 DOCKERFILE = "# spec.env:6  base\nFROM a\n\n# spec.env:10  packages\nRUN a\n"
 STEP = "[stage-2 2/3] RUN a"
 
 
-def explain(room: Room, failure: Failure) -> BuildFailed | DiagnosticError:
-    with listening(room.folder / "d.sock", GOOD) as endpoint:
-        return DockerEngine(endpoint, "Docker")._explain(failure, room.plan(), DOCKERFILE)
+def explain(room: Room, failure: Failure, base_from: str = "") -> BuildFailed | DiagnosticError:
+    return image_failure.explain(failure, room.plan(), DOCKERFILE, base_from)
 
 
 def test_daemon_that_died_under_the_build(room: Room) -> None:
     engine = DockerEngine(f"unix://{room.folder}/gone.sock", "Docker")
     failure = Failure(STEP, 5, "rpc error: code = Unavailable", ())
     with pytest.raises(DiagnosticError, match="E0701"):
-        engine._explain(failure, room.plan(), DOCKERFILE)
+        engine._explained(failure, room.plan(), room.context)
 
 
 def test_full_disk(room: Room) -> None:
@@ -66,3 +66,21 @@ def test_base_that_cannot_be_had(room: Room, step: str) -> None:
     found = explain(room, Failure(step, 2, "no such host", ()))
     assert isinstance(found, BuildFailed)
     assert (found.code, found.line) == ("E0702", 6)
+
+
+def test_a_base_that_was_replaced_is_named_as_what_it_is(room: Room) -> None:
+    found = explain(room, Failure("[context x]", 2, "not found", ()), "local:1")
+    assert isinstance(found, BuildFailed)
+    assert "`local:1` that replaces the base" in found.title
+
+
+@pytest.mark.parametrize(
+    "step", ["[internal] load metadata for docker.io/nvidia/cuda:devel", "[toolchain 1/2] FROM x"]
+)
+def test_an_image_to_compile_in_that_cannot_be_had(room: Room, step: str) -> None:
+    devel = plan.Base("nvidia/cuda:devel", "sha256:" + "d" * 64)
+    made = room.plan()._replace(devel=devel, devel_line=8)
+    found = image_failure.explain(Failure(step, 2, "no such host", ()), made, DOCKERFILE, "")
+    assert isinstance(found, BuildFailed)
+    assert (found.code, found.line) == ("E0702", 8)
+    assert "nvidia/cuda:devel@" in found.title
