@@ -1,6 +1,6 @@
 """Runs under the environment's interpreter: import one module, say on a pipe how it went.
 
-argv: descriptor, module. The message is one JSON object on one line.
+argv: descriptor, module, modules to import before it. The message is one JSON object on a line.
 """
 
 import importlib
@@ -10,12 +10,17 @@ import sys
 
 report = os.fdopen(int(sys.argv[1]), "w", encoding="ascii")  # not inherited by grandchildren
 os.set_inheritable(report.fileno(), False)
-module = sys.argv[2]
+module, before = sys.argv[2], sys.argv[3:]
 del sys.argv[1:]
 if sys.path and sys.path[0] == os.path.dirname(os.path.abspath(__file__)):
     sys.path[0] = ""  # as `python -c` would have it: the working folder, not this one
 
 answer = {"outcome": "ok"}
+for first in before:
+    try:
+        importlib.import_module(first)
+    except BaseException:  # if it matters, the module itself will not load
+        pass
 try:
     importlib.import_module(module)
 except ModuleNotFoundError as exc:

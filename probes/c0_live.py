@@ -12,7 +12,7 @@ import re
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Dict
+from typing import Any, Dict, List
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
@@ -36,7 +36,8 @@ _NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 def observe(config: Dict[str, Any]) -> Dict[str, Any]:
     """See README.md, `c0_live`."""
     names = need(config, "names", list)
-    for name in names:
+    before = list(config.get("before") or [])
+    for name in names + before:
         if not isinstance(name, str) or not _NAME.fullmatch(name):
             raise ProbeError("BadConfig", "not a module name: %s" % printable(repr(name), 200))
     began = time.monotonic()
@@ -52,7 +53,7 @@ def observe(config: Dict[str, Any]) -> Dict[str, Any]:
         if left <= 0:
             message = "not started: the time for all names was up"
             return {"name": name, "outcome": "timeout", "message": message, "seconds": 0.0}
-        return {"name": name, **_import(python, name, env, cwd, min(each, left))}
+        return {"name": name, **_import(python, [name, *before], env, cwd, min(each, left))}
 
     with ThreadPoolExecutor(workers) as pool:
         results = list(pool.map(one, dict.fromkeys(names)))
@@ -68,11 +69,11 @@ def observe(config: Dict[str, Any]) -> Dict[str, Any]:
 
 
 def _import(
-    python: str, name: str, env: Dict[str, str], cwd: str, seconds: float
+    python: str, names: List[str], env: Dict[str, str], cwd: str, seconds: float
 ) -> Dict[str, Any]:
     # Compiled modules are left behind only where the host gives a folder for them.
     keep = [] if env.get("PYTHONPYCACHEPREFIX") and not env.get(_NO_BYTECODE) else ["-B"]
-    argv = [python, *keep, CHILD, CHANNEL, name]
+    argv = [python, *keep, CHILD, CHANNEL, *names]
     run = run_child(argv, env, cwd, seconds, 2000, exclusive=False)
     if run["start_error"]:
         raise ProbeError("NoInterpreter", run["start_error"]["message"])

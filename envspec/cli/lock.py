@@ -53,6 +53,13 @@ class _Day(click.ParamType):  # type: ignore[type-arg]  # generic in newer relea
     "another one, or `none`, is given.",
 )
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if the lock has to change.")
+@click.option(
+    "--base-from",
+    metavar="IMAGE",
+    envvar="ENVSPEC_BASE_FROM",
+    help="A local image to ask for packages of the distribution where the base cannot be pulled; "
+    "the lock says so.",
+)
 @common.resolver_option
 @common.format_option
 @common.quiet_option
@@ -62,6 +69,7 @@ def command(
     packages: tuple[str, ...],
     exclude_newer: str | None,
     check: bool,
+    base_from: str | None,
     resolver: str | None,
     form: str,
     quiet: bool,
@@ -78,7 +86,7 @@ def command(
     if check and (upgrade or packages):
         raise click.UsageError("`--check` changes nothing, so it goes with no upgrade.")
     named = frozenset(normalise(name) for name in packages)
-    asked = relock.Asked(upgrade, named, exclude_newer, resolver)
+    asked = relock.Asked(upgrade, named, exclude_newer, resolver, base_from or "")
     with common.findings(spec, form), reporting(quiet=quiet) as reporter:
         loaded = load.load(spec, use_lock=False)
         if check:

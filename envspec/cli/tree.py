@@ -26,7 +26,7 @@ def command(spec: Path, depth: int | None, invert: str | None, form: str) -> Non
 
     with common.findings(spec, form):
         loaded, lock, _ = locked.read(spec)
-        graph = Graph(lock.packages)
+        graph = Graph(lock.packages, lock.extensions)
         root = locked.package(graph, invert, form) if invert is not None else SPEC
         levels = DEEPEST if depth is None else depth
         rows = graph.tree(root, levels, invert=invert is not None)

@@ -73,7 +73,9 @@ def command(
             common.show(loaded.findings, form)
         with placed(loaded.source, loaded.home):
             machine = verifying.Machine(*choose(engine, base_from or None, cache_folder()))
-        lock, text = load.locked(loaded, reporter, frozen=frozen, resolver=resolver)
+        lock, text = load.locked(
+            loaded, reporter, frozen=frozen, resolver=resolver, base_from=base_from or ""
+        )
         known, loaded = loaded.findings, load.checked_with(loaded, lock)
         if form == common.TEXT:
             common.show([d for d in loaded.findings if d not in known], form)

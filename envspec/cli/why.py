@@ -26,7 +26,7 @@ def command(words: tuple[str, ...], form: str) -> None:
     spec = Path(words[0] if len(words) == 2 else "spec.env")
     with common.findings(spec, form):
         _, lock, _ = locked.read(spec)
-        graph = Graph(lock.packages)
+        graph = Graph(lock.packages, lock.extensions)
         name = locked.package(graph, words[-1], form)
         chains = graph.chains(name)
         if form == common.JSON:

@@ -29,7 +29,7 @@ class Subjects:
         self._view = View(spec, source, locked)
         self._locked = {p.name: p for p in lock.packages} if lock else {}
         self._has_lock = lock is not None
-        self._up = Graph(lock.packages if lock else ()).parents()
+        self._up = Graph(*((lock.packages, lock.extensions) if lock else ((),))).parents()
         self._known = frozenset({*self._view.stated, *self._locked})
 
     def every(self) -> tuple[Explained, ...]:

@@ -156,7 +156,7 @@ WORDS: tuple[Word, ...] = (
         ),
         REQUIRED, "The code under test: an archive, a folder beside the spec, or a commit", "none",
         f'source archive "demo-1.0.tar.gz" sha256 "{_SHA}" from pypi',
-        codes=("E0204", "E0205", "E0208"),
+        codes=("E0204", "E0205", "E0420", "E0421", "E0422", "E0423", "E0424", "E0425", "E0426"),
     ),
     Word(
         "project", "pythonpath", _way(_one("FOLDER", values.RELATIVE, STRING, many=True)), ONCE,
@@ -301,7 +301,8 @@ WORDS: tuple[Word, ...] = (
         MANY, "A native package, compiled against the locked torch", "no extensions",
         "extension flash-attn ==2.8.3 {\n  needs  torch ninja packaging setuptools wheel\n"
         '  env    FLASH_ATTENTION_FORCE_BUILD="TRUE"\n  module flash_attn_2_cuda\n}',
-        names=True, block=True, codes=("E0205", "E0208"),
+        names=True, block=True,
+        codes=("E0205", "E0430", "E0431", "E0432", "E0433", "E0434", "E0435"),
     ),
     Word(
         "extension", "source",
@@ -312,6 +313,7 @@ WORDS: tuple[Word, ...] = (
         ),
         ONCE, "The repository it comes from, at one commit", "the index",
         f'source git "https://example.org/ext.git" at "{_COMMIT}"',
+        codes=("E0420", "E0421", "E0422", "E0423", "E0424", "E0425"),
     ),
     Word(
         "extension", "needs", _way(_one("NAME", values.NAME, many=True)), ONCE,

@@ -135,7 +135,7 @@ def _groups(before: Lock, after: Lock) -> tuple[Group, ...]:
     old = {p.name: p for p in before.packages}
     new = {p.name: p for p in after.packages}
     machine = MACHINES.get(dict(after.inputs).get("platform", ""), "x86_64")
-    up_before, up_after = Graph(before.packages).parents(), Graph(after.packages).parents()
+    up_before, up_after = _parents(before), _parents(after)
     groups: dict[str, list[PackageChange]] = {}
     for name in sorted({*old, *new}):
         was, now = old.get(name), new.get(name)
@@ -148,6 +148,10 @@ def _groups(before: Lock, after: Lock) -> tuple[Group, ...]:
     for root, changes in groups.items():
         changes.sort(key=lambda change, root=root: (change.name != root, change.name))  # type: ignore[misc]
     return tuple(Group(root, tuple(groups[root])) for root in sorted(groups))
+
+
+def _parents(lock: Lock) -> dict[str, str]:
+    return Graph(lock.packages, lock.extensions).parents()
 
 
 def _root(up: dict[str, str], name: str) -> str:

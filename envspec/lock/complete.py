@@ -37,11 +37,14 @@ def _gaps(lock: Lock, request: Request) -> Iterator[Gap]:
             if package.name not in packages[child].why:
                 yield child, f"`{package.name}` requires it, and its line does not say so"
         for parent in package.why:
-            if parent != "spec" and package.name not in packages[parent].requires:
+            # What extensions require: see `envspec.lock.extensions.complete`.
+            if parent in packages and package.name not in packages[parent].requires:
                 yield package.name, f"its line names `{parent}`, which does not require it"
         if "spec" in package.why and package.name not in aliases:
             yield package.name, "its line says that the spec asks for it, and the spec does not"
-    reached = _reached(packages, [p.name for p in request.packages])
+    roots = [p.name for p in request.packages]
+    roots.extend(name for extension in lock.extensions for name in extension.requires)
+    reached = _reached(packages, roots)
     yield from ((name, "nothing asks for it") for name in packages if name not in reached)
 
 

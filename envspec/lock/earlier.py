@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from envspec.lock.model import Artefact, Lock
+from envspec.lock.model import Artefact, Lock, LockedExtension, LockedPackage
 
 _PIN = re.compile(
     r'^\s*\{"name": "([a-z0-9]+(?:-[a-z0-9]+)*)", "version": "([0-9][0-9a-z.!+]*)", "index": ',
@@ -25,8 +25,15 @@ class Earlier(NamedTuple):
     @property
     def files(self) -> dict[tuple[str, str], Artefact]:
         """Its files by index and name."""
-        found = [p.artefact for p in self.lock.packages] if self.lock else []
-        return {(a.index, a.file): a for a in found}
+        if self.lock is None:
+            return {}
+        found = (*_compiled(self.lock), *self.lock.packages)
+        return {(p.artefact.index, p.artefact.file): p.artefact for p in found}
+
+
+def _compiled(lock: Lock) -> tuple[LockedPackage | LockedExtension, ...]:
+    """What extensions bring: what their builds import, and themselves."""
+    return (*(p for e in lock.extensions for p in e.build), *lock.extensions)
 
 
 NOTHING = Earlier()
@@ -44,5 +51,8 @@ def earlier(
     """
     if upgrade:
         return NOTHING
-    pins = dict(_PIN.findall(text)) if lock is None else {p.name: p.version for p in lock.packages}
+    if lock is None:
+        pins = dict(_PIN.findall(text))
+    else:
+        pins = {p.name: p.version for p in (*_compiled(lock), *lock.packages)}
     return Earlier({name: pins[name] for name in sorted(pins) if name not in packages}, lock)

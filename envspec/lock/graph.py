@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from envspec.lock.model import LockedPackage
+from envspec.lock.model import LockedExtension, LockedPackage
 
 SPEC = "spec"
 """What stands in `why` for the spec itself, its packages and the needs of its source."""
@@ -44,15 +44,21 @@ class Chains(NamedTuple):
 
 
 class Graph:
-    """The packages of one lock."""
+    """The packages of one lock; its extensions are asked for by the spec."""
 
-    def __init__(self, packages: Sequence[LockedPackage]) -> None:
-        self.packages = {package.name: package for package in packages}
+    def __init__(
+        self, packages: Sequence[LockedPackage], extensions: Sequence[LockedExtension] = ()
+    ) -> None:
+        self.packages: dict[str, LockedPackage | LockedExtension] = {p.name: p for p in packages}
+        self.packages.update({e.name: e for e in extensions})
         below: dict[str, set[str]] = {name: set() for name in (SPEC, *self.packages)}
         for package in packages:
             below[package.name].update(package.requires)
             for other in package.why:
                 below.setdefault(other, set()).add(package.name)
+        for extension in extensions:
+            below[SPEC].add(extension.name)
+            below[extension.name].update(extension.requires)
         self.below = {name: tuple(sorted(names)) for name, names in below.items()}
         above: dict[str, list[str]] = {name: [] for name in self.packages}
         for name in sorted(self.below):

@@ -16,10 +16,12 @@ ACCEPT = (
     "text/html;q=0.1"
 )
 _SHA256 = re.compile(r"[0-9a-f]{64}")
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z", re.ASCII)  # PEP 700
 
 
 class IndexFile(NamedTuple):
-    """A file an index offers. ``sha256`` is empty and ``size`` 0 where the index did not say."""
+    """A file an index offers. ``sha256`` is empty and ``size`` 0 where the index did not say, and
+    so is ``uploaded``, a moment of the form 2026-01-31T12:00:00.000000Z."""
 
     filename: str
     url: str
@@ -27,6 +29,7 @@ class IndexFile(NamedTuple):
     size: int
     requires_python: str
     yanked: bool
+    uploaded: str = ""
 
 
 def safe_name(filename: str) -> bool:
@@ -98,6 +101,7 @@ def _json_file(entry: dict[str, Any], address: str) -> IndexFile | None:
         return None
     size, python = entry.get("size"), entry.get("requires-python")
     sha256 = hashes.get("sha256") if isinstance(hashes, dict) else None
+    moment = entry.get("upload-time")
     return IndexFile(
         filename=name,
         url=url,
@@ -105,6 +109,7 @@ def _json_file(entry: dict[str, Any], address: str) -> IndexFile | None:
         size=size if type(size) is int and size > 0 else 0,
         requires_python=python if isinstance(python, str) else "",
         yanked=bool(entry.get("yanked")),
+        uploaded=moment if isinstance(moment, str) and _MOMENT.fullmatch(moment) else "",
     )
 
 

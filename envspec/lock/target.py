@@ -90,6 +90,7 @@ def satisfying(files: Iterable[IndexFile], specifier: str) -> list[tuple[Version
     """Files whose version satisfies a specifier, newest first; prereleases where it asks."""
     wanted = SpecifierSet(specifier)
     dated = [(v, f) for f in files if (v := version_of(f.filename)) is not None]
-    good = [(v, f) for v, f in dated if wanted.contains(v)]
+    asked = bool(wanted.prereleases)  # left to itself, `contains` lets every pre-release in
+    good = [(v, f) for v, f in dated if wanted.contains(v, prereleases=asked)]
     good = good or [(v, f) for v, f in dated if wanted.contains(v, prereleases=True)]
     return sorted(good, key=lambda pair: (pair[0], pair[1].filename), reverse=True)

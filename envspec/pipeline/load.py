@@ -18,7 +18,7 @@ from envspec.lock import file as lock_file
 from envspec.lock.inputs import difference
 from envspec.lock.model import Lock
 from envspec.lock.spec_inputs import resolution_inputs
-from envspec.model import Spec
+from envspec.model import ArchiveSource, PathSource, Spec
 from envspec.pipeline.supported import require_supported
 from envspec.placing import placed
 from envspec.source import SourceFile, Span
@@ -186,8 +186,15 @@ def _changed_span(loaded: Loaded, change: str) -> Span:
         return next((p.span for p in spec.packages if p.name == name), loaded.home)
     if kind == "index":
         return next((i.span for i in spec.indexes if i.name == name), loaded.home)
+    if kind == "extension":
+        first = name.split(" ", 1)[0]
+        return next((e.span for e in spec.extensions if e.name == first), loaded.home)
+    if kind == "system":
+        return next((p.span for p in spec.system if p.stage == name), loaded.home)
     places = {
         "base": spec.platform.base_span,
+        "devel": spec.platform.devel_span,
+        "gpus": spec.accelerator.gpus_span,
         "python": spec.platform.python_span,
         "source": spec.project.source.span,
         "accelerator": spec.accelerator.span,
@@ -196,15 +203,23 @@ def _changed_span(loaded: Loaded, change: str) -> Span:
 
 
 def locked(
-    loaded: Loaded, reporter: Reporter, *, frozen: bool = False, resolver: str | None = None
+    loaded: Loaded,
+    reporter: Reporter,
+    *,
+    frozen: bool = False,
+    resolver: str | None = None,
+    base_from: str = "",
 ) -> tuple[Lock, str]:
-    """The spec's lock; resolved and written first where there is none.
+    """The spec's lock; resolved and written first where there is none (see `write_lock`).
 
     Raises:
-        DiagnosticError: E0401 (none, under ``frozen``), E0402, E0403 to E0407, E0501.
+        DiagnosticError: E0208 (a statement that is not built), E0401 (none, under ``frozen``),
+            E0402, E0403 to E0435, E0501.
     """
+    require_supported(loaded.spec, loaded.source)
     found = read_lock(loaded)
     if found is not None:
+        refuse_changed(loaded, found[0])
         return found
     if frozen:
         raise DiagnosticError.of(
@@ -215,7 +230,34 @@ def locked(
             cause="`--frozen` never resolves, so that nothing changes behind your back",
             hint=f"run `envspec lock {loaded.argument}` and commit the lock",
         )
-    return write_lock(loaded, reporter, resolver=resolver)
+    return write_lock(loaded, reporter, resolver=resolver, base_from=base_from)
+
+
+def refuse_changed(loaded: Loaded, lock: Lock) -> None:
+    """Look again at a source that lies on this machine: that costs no network, and nothing else
+    would tell that it is another one by now.
+
+    Raises:
+        DiagnosticError: E0426 a folder changed since it was locked, E0502 an archive beside the
+            spec did, E0420 to E0425, E0503.
+    """
+    stated, source = loaded.spec.project.source, loaded.source
+    if isinstance(stated, PathSource):
+        from envspec.lock.sources import changed_source
+
+        changed = changed_source(loaded.spec, source, lock.source)
+        if changed is not None:
+            raise DiagnosticError([changed])
+    elif isinstance(stated, ArchiveSource) and not stated.index:
+        from envspec.lock.indexes import Indexes
+        from envspec.lock.sources import source_artefact
+
+        source_artefact(
+            *("", stated.file, stated.sha256, Indexes({})),
+            beside=(loaded.path.parent,),
+            source=source,
+            span=stated.span,
+        )
 
 
 def write_lock(
@@ -225,9 +267,11 @@ def write_lock(
     resolver: str | None = None,
     earlier: Earlier | None = None,
     exclude_newer: str = "",
+    base_from: str = "",
 ) -> tuple[Lock, str]:
     """Resolve the spec anew and write its lock; nothing is written where a rule finds an error
-    in what was resolved. What ``earlier`` holds stays where it still fits."""
+    in what was resolved. What ``earlier`` holds stays where it still fits; ``base_from`` is asked
+    for the distribution's packages in place of the base."""
     from envspec.lock.earlier import NOTHING
     from envspec.lock.make import make
 
@@ -238,6 +282,7 @@ def write_lock(
             *(loaded.spec, loaded.source, folder, reporter, resolver),
             earlier=earlier or NOTHING,
             exclude_newer=exclude_newer,
+            base_from=base_from,
         )
         checked_with(loaded, lock)
         text = lock_file.dumps(lock)

@@ -6,9 +6,10 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, NamedTuple
 
 from envspec.diagnostics import Diagnostic, DiagnosticError, Label
+from envspec.emit import publish
 from envspec.lock import file as lock_file
 from envspec.lock.model import Lock
-from envspec.model import ArchiveSource
+from envspec.model import PathSource
 from envspec.pipeline import load
 from envspec.pipeline.load import LOCK_NAME, Loaded
 
@@ -21,13 +22,15 @@ class Asked(NamedTuple):
 
     ``upgrade`` gives up every version of the earlier lock, ``packages`` names those to give up
     alone. ``exclude_newer`` is a moment (RFC 3339, UTC), ``""`` for no limit, and None for the
-    limit of the earlier lock. ``resolver`` None means the default.
+    limit of the earlier lock. ``resolver`` None means the default. ``base_from`` is a local image
+    to ask for the distribution's packages where the base cannot be pulled.
     """
 
     upgrade: bool = False
     packages: frozenset[str] = frozenset()
     exclude_newer: str | None = None
     resolver: str | None = None
+    base_from: str = ""
 
 
 class Relocked(NamedTuple):
@@ -50,7 +53,9 @@ def relock(loaded: Loaded, reporter: Reporter, asked: Asked) -> Relocked:
     text, old = _earlier(loaded)
     _refuse_unknown(loaded, text, old, asked.packages)
     if old and not asked.upgrade and not asked.packages and not _reasons(loaded, old, asked):
-        _archive_beside(loaded)
+        if isinstance(loaded.spec.project.source, PathSource):
+            return _repacked(loaded, text, old)
+        load.refuse_changed(loaded, old)
         return Relocked(old, (), written=False)
     limit = asked.exclude_newer
     if limit is None:
@@ -61,8 +66,23 @@ def relock(loaded: Loaded, reporter: Reporter, asked: Asked) -> Relocked:
         resolver=asked.resolver or (old.resolver if old and _known(old.resolver) else None),
         earlier=earlier(text, old, upgrade=asked.upgrade, packages=asked.packages),
         exclude_newer=limit,
+        base_from=asked.base_from,
     )
     return Relocked(lock, changes(old, lock), written=new_text != text)
+
+
+def _repacked(loaded: Loaded, text: str, old: Lock) -> Relocked:
+    """The lock with the folder of the source as it is now; nothing else is asked for."""
+    from envspec.lock.sources import folder_artefact
+    from envspec.placing import placed
+
+    lock = old._replace(source=folder_artefact(loaded.spec, loaded.source))
+    new = lock_file.dumps(lock)
+    if new == text:
+        return Relocked(old, (), written=False)
+    with placed(loaded.source, loaded.home):
+        publish.write_file(loaded.lock_path, new)
+    return Relocked(lock, (f"  source {old.source.sha256[:12]} → {lock.source.sha256[:12]}",), True)
 
 
 def check(loaded: Loaded, asked: Asked) -> Lock:
@@ -85,37 +105,14 @@ def check(loaded: Loaded, asked: Asked) -> Lock:
     reasons = _reasons(loaded, lock, asked)
     if reasons:
         raise DiagnosticError(reasons)
-    _archive_beside(loaded)
+    load.refuse_changed(loaded, lock)
     return lock
-
-
-def _archive_beside(loaded: Loaded) -> None:
-    """Compare an archive that lies beside the spec with what the spec says of it: that costs no
-    network, and nothing else would tell that the file is another one by now.
-
-    Raises:
-        DiagnosticError: E0502, E0503.
-    """
-    from envspec.lock.indexes import Indexes
-    from envspec.lock.sources import source_artefact
-
-    archive = loaded.spec.project.source
-    if isinstance(archive, ArchiveSource) and not archive.index:
-        source_artefact(
-            "",
-            archive.file,
-            archive.sha256,
-            Indexes({}),
-            beside=(loaded.path.parent,),
-            source=loaded.source,
-            span=archive.span,
-        )
 
 
 def changes(old: Lock | None, new: Lock) -> tuple[str, ...]:
     """A line for each package that came, went, or is another version. Pure."""
-    before = {p.name: p.version for p in old.packages} if old else {}
-    after = {p.name: p.version for p in new.packages}
+    before = _versions(old) if old else {}
+    after = _versions(new)
     lines = []
     for name in sorted(before.keys() | after.keys()) if old else ():
         if name not in before:
@@ -125,6 +122,13 @@ def changes(old: Lock | None, new: Lock) -> tuple[str, ...]:
         elif before[name] != after[name]:
             lines.append(f"  {name} {before[name]} → {after[name]}")
     return tuple(lines)
+
+
+def _versions(lock: Lock) -> dict[str, str]:
+    """What a lock installs, by name: packages, extensions and the distribution's packages."""
+    debs = {d.name: d.version for d in (*lock.system.runtime, *lock.system.build)}
+    built = {e.name: e.version for e in lock.extensions}
+    return {**debs, **{p.name: p.version for p in lock.packages}, **built}
 
 
 def _earlier(loaded: Loaded) -> tuple[str, Lock | None]:
@@ -169,18 +173,20 @@ def _limit(asked: Asked) -> str | None:
 
 def _incomplete(loaded: Loaded, lock: Lock) -> list[Diagnostic]:
     from envspec.lock.complete import gaps
+    from envspec.lock.extensions.complete import extension_gaps
     from envspec.lock.spec_request import request_of
 
     request = request_of(loaded.spec, loaded.source)
+    spans = {e.name: e.span for e in loaded.spec.extensions}
     found: dict[str, list[str]] = {}
-    for name, clause in gaps(lock, request):
+    for name, clause in (*gaps(lock, request), *extension_gaps(lock, loaded.spec, request)):
         found.setdefault(name, []).append(clause)
     return [
         Diagnostic(
             "E0409",
             f"the lock does not hold `{name}` as the spec asks for it",
             loaded.source,
-            (Label(request.span_of(name)),),
+            (Label(spans.get(name) or request.span_of(name)),),
             cause="; ".join(clauses),
             hint=f"run `envspec lock {loaded.argument}`: what still fits stays",
         )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from envspec.diagnostics import Diagnostic, DiagnosticError, Label
-from envspec.model import ArchiveSource, Spec
+from envspec.model import Spec
 from envspec.source import SourceFile, Span
 
 CODE = "E0208"
@@ -37,19 +37,10 @@ def require_supported(spec: Spec, source: SourceFile) -> None:
 
 
 def _unsupported(spec: Spec) -> Iterator[tuple[str, Span, str]]:
-    if not isinstance(spec.project.source, ArchiveSource):
-        hint = 'pack it, and write `source archive "FILE" sha256 "HEX"`'
-        yield "sources other than archives", spec.project.source.span, hint
-    for extension in spec.extensions:
-        hint = "`envspec check` still judges it; take a wheel of it from an index to build now"
-        yield f"`extension {extension.name}`", extension.span, hint
     for asset in spec.assets:
         yield f"`asset {asset.name}`", asset.span, "put small files into the source archive"
     for service in spec.services:
         yield f"`service {service.name}`", service.span, "start it inside the entry"
-    for mirror in spec.mirrors:
-        hint = "set the mirror in the configuration of pip, which envspec reads"
-        yield f"`mirror {mirror.name}`", mirror.span, hint
     for entry in spec.entries:
         if entry.secrets:
             yield "secrets of entries", entry.span, "choose an entry that needs none"

@@ -18,6 +18,7 @@ from envspec.lock import transfer
 from envspec.lock.indexes import Indexes
 from envspec.lock.model import Artefact
 from envspec.lock.places import Locations
+from envspec.lock.sources import origins_of
 from envspec.lock.store import Store, cache_folder
 from envspec.lock.workspace import workspace
 from envspec.pipeline.compile import Compiled
@@ -54,6 +55,7 @@ def fetch(loaded: Loaded, plan: Plan, store: Store, reporter: Reporter) -> None:
         (loaded.path.parent,),
         loaded.source,
         _spans(loaded, plan),
+        origins(loaded, plan, store, reporter),
     )
     with placed(loaded.source, loaded.home):
         store.fetch_all([Artefact(*f) for f in plan.files], locations, reporter)
@@ -67,7 +69,21 @@ def _spans(loaded: Loaded, plan: Plan) -> dict[str, Span]:
     spans = {w.file.file: stated.get(w.name, home) for w in plan.wheels}
     spans[plan.installer.file.file] = loaded.home
     spans[plan.source.archive.file] = spec.project.source.span
+    for step in plan.extensions:
+        at = next((e.span for e in spec.extensions if e.name == step.name), loaded.home)
+        spans.update({wheel.file.file: at for wheel in plan.build_only(step)})
+        spans[step.archive.file] = at
+    for system in plan.system:
+        at = next((p.span for p in spec.system if p.stage == system.stage), loaded.home)
+        spans.update({deb.file.file: at for deb in system.debs})
     return spans
+
+
+def origins(
+    loaded: Loaded, plan: Plan, store: Store, reporter: Reporter
+) -> dict[str, Callable[[Path], None]]:
+    """What can make or bring a file that no index has: file name → what writes it to a path."""
+    return origins_of(loaded.spec, loaded.source, reporter)
 
 
 def wheelhouse(plan: Plan, store: Store, folder: Path) -> None:

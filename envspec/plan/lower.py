@@ -19,6 +19,7 @@ from envspec.model import Entry as SpecEntry
 from envspec.model import Extension, Spec
 from envspec.model import Step as SpecStep
 from envspec.plan import model as plan
+from envspec.plan.extensions import build_environment
 from envspec.source import SourceFile, Span
 
 DEFAULT_GLIBC = "2.28"
@@ -60,10 +61,8 @@ def lower(
             steps.append(plan.InstallWheels(layer, tuple(_wheel(p) for p in wheels), at))
     written = {e.name: e for e in spec.extensions}
     for locked in lock.extensions:
-        from envspec.plan.extensions import build_environment  # noqa: PLC0415
-
         extension = written[locked.name]
-        environment = build_environment(extension, spec)
+        environment = build_environment(extension, spec, locked.version)
         steps.append(_extension(locked, extension, environment, line(extension.span)))
     archive_line = line(spec.project.source.span)
     archive = plan.UnpackSource(_file(lock.source), plan.SOURCE, archive_line)

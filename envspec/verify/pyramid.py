@@ -6,6 +6,7 @@ that could not be checked is blocked and says why; it is never a pass.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -131,20 +132,32 @@ def _c0_live(session: Session, static: Observation) -> Rung:
         return verdicts.broken("c0_live", reason, ("c0_static",))
     excused = [o.name for o in session.plan.optional_imports]
     others, own = live_names(static.observed, excused)
+    evidence = ["c0_live"]
     with session.warm(last=True) as pycache:
         runs = [_load(session, "c0_live", others, compile_modules=bool(pycache))]
     # What the repository brings itself is loaded apart: its code may not touch the cache.
     if own:
-        runs.append(_load(session, "c0_live-own", own))
+        evidence.append("c0_live-own")
+        runs.append(_load(session, evidence[-1], own))
+    modules = sorted({m for e in session.plan.extensions for m in e.modules} - {*others, *own})
+    if modules:
+        # A compiled module finds torch's libraries only where torch was loaded before.
+        before = [n for n in ("torch",) if any(w.name == n for w in session.plan.wheels)]
+        evidence.append("c0_live-extensions")
+        runs.append(_load(session, evidence[-1], modules, before=before))
     results = [r for run in runs for r in run.observed.get("results") or []]
     error = next((run.error for run in runs if run.error), "")
     whole = Observation("c0_live", {"results": results}, error)
-    evidence = ("c0_live", "c0_live-own")[: len(runs)]
-    return judge.c0_live(whole, evidence, [*others, *own])
+    return judge.c0_live(whole, tuple(evidence), [*others, *own, *modules])
 
 
 def _load(
-    session: Session, name: str, names: list[str], *, compile_modules: bool = False
+    session: Session,
+    name: str,
+    names: list[str],
+    *,
+    compile_modules: bool = False,
+    before: Sequence[str] = (),
 ) -> Observation:
     environment = session.environment()
     if compile_modules:
@@ -154,6 +167,7 @@ def _load(
         "environment": environment,
         "cwd": session.locate(plan.SOURCE),
         "names": names,
+        "before": list(before),
         "seconds_each": LIVE_SECONDS_EACH,
         "workers": 2,
     }

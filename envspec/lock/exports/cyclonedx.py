@@ -22,7 +22,7 @@ _PROJECT, _BASE = "project", "base-image"
 def cyclonedx(lock: Lock, project: str, timestamp: str = "") -> str:
     """The JSON text. ``project`` is the name of the environment; ``timestamp`` a moment in
     RFC 3339, ``""`` for none."""
-    graph = Graph(lock.packages)
+    graph = Graph(lock.packages, lock.extensions)
     metadata: dict[str, Any] = {
         "lifecycles": [{"phase": "pre-build"}],
         "tools": {
