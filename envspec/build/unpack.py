@@ -57,12 +57,15 @@ def unpack(archive: Path, destination: Path) -> None:
     whole = destination.with_name(destination.name + ".unpacking")
     whole.mkdir()
     total = 0
+    links: list[_Member] = []
     try:
         for count, member in enumerate(_members(archive)):
             total += member.size
             if total > LARGEST or count >= MOST_MEMBERS:
                 raise Refused("it unpacks to more than 8 GiB or half a million files")
             _write(whole, member)
+            if member.kind == "link":
+                links.append(member)
     except _DAMAGED:
         raise Refused("it is damaged, or no archive at all") from None
     except OSError as error:
@@ -73,6 +76,8 @@ def unpack(archive: Path, destination: Path) -> None:
         raise
     found = list(whole.iterdir())
     top = found[0] if len(found) == 1 and found[0].is_dir() and not found[0].is_symlink() else whole
+    for link in links:
+        _check_link(link, stripped=top is not whole)
     top.rename(destination)
     shutil.rmtree(whole, ignore_errors=True)
 
@@ -151,14 +156,14 @@ def _place(root: Path, path: PurePosixPath) -> Path:
     return root / path
 
 
-def _check_link(member: _Member) -> None:
+def _check_link(member: _Member, *, stripped: bool = False) -> None:
     """Allow ``../`` only at the start of a target and only up to the top, so that no chain of
-    links can climb out."""
+    links can climb out. ``stripped``: the top is the one folder that all members stand in."""
     parts = PurePosixPath(member.target).parts
     climbs = 0
     while climbs < len(parts) and parts[climbs] == "..":
         climbs += 1
-    outside = climbs >= len(member.path.parts)
+    outside = climbs >= len(member.path.parts) - stripped
     if not member.target or member.target.startswith("/") or outside or ".." in parts[climbs:]:
         raise Refused(
             f"{str(member.path)!r} is a link to {member.target!r}, outside of the archive"

@@ -20,7 +20,8 @@ _ALL = "all"
     "targets",
     multiple=True,
     type=click.Choice([*_TARGETS, _ALL]),
-    help="What to write; may be given more than once. Default: docker and nix.",
+    help="What to write; may be given more than once. Default: docker and nix; with --check, what "
+    "is there.",
 )
 @click.option(
     "-o",
@@ -58,9 +59,10 @@ def command(
         loaded = load.load(spec)
         lock, text = load.locked(loaded, reporter, frozen=frozen or check, resolver=resolver)
         loaded = load.checked_with(loaded, lock)
-        chosen = _TARGETS if _ALL in targets else targets or DEFAULT_TARGETS
+        folder = output or Path("generated") / loaded.spec.project.name
+        usual = compiling.targets_of(folder) if check else DEFAULT_TARGETS
+        chosen = _TARGETS if _ALL in targets else targets or usual
         made = compiling.compiled(loaded, lock, text, chosen)
-        folder = output or Path("generated") / made.plan.project
         if check:
             compiling.check_fresh(loaded, made, folder)
             said = "fresh"

@@ -40,6 +40,7 @@ def outputs(
         "manifest": 1,
         "envspec": __version__,
         "project": value.project,
+        "targets": [target for target in TARGETS if target in targets],
         "build": build_digest(value),
         "inputs": {value.spec: _sha256(spec_text), "spec.lock": _sha256(lock_text)},
         "files": {name: _sha256(text) for name, text in sorted(files.items())},

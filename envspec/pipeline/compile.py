@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from envspec.diagnostics import DiagnosticError
 from envspec.emit import publish
-from envspec.emit.outputs import DEFAULT_TARGETS, MANIFEST, outputs
+from envspec.emit.outputs import DEFAULT_TARGETS, MANIFEST, TARGETS, outputs
 from envspec.lock.model import Lock
 from envspec.pipeline import scripts
 from envspec.pipeline.load import Loaded
@@ -66,6 +66,17 @@ def check_fresh(loaded: Loaded, made: Compiled, folder: Path) -> None:
             cause=f"different, missing or left over: {', '.join(wrong[:5])}{more}",
             hint=f"run `envspec compile {loaded.argument}` and commit the outputs",
         )
+
+
+def targets_of(folder: Path) -> tuple[str, ...]:
+    """The targets that the outputs in a folder were made for; the default ones where it holds no
+    outputs that say so."""
+    try:
+        data = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        found = tuple(target for target in TARGETS if target in data["targets"])
+    except (OSError, ValueError, KeyError, TypeError):
+        found = ()
+    return found or DEFAULT_TARGETS
 
 
 def _past_names(folder: Path) -> frozenset[str]:

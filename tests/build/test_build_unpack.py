@@ -80,6 +80,9 @@ def test_unpacks_zip(tmp_path: Path) -> None:
         pytest.param([("/tmp/out.txt", FILE, "x")], id="absolute"),
         pytest.param([("top/link", LINK, "/etc/passwd")], id="absolute-link"),
         pytest.param([("top/link", LINK, "../../etc")], id="link-out"),
+        pytest.param(
+            [("top/a/x", FILE, "x"), ("top/a/link", LINK, "../../x")], id="link-out-of-what-is-kept"
+        ),
         pytest.param([("top/link", LINK, "sub/../../../x")], id="link-winding-out"),
         pytest.param([("top/l", LINK, "."), ("top/l/x", FILE, "x")], id="link-to-itself"),
         pytest.param(

@@ -140,6 +140,18 @@ def test_compile_is_fresh_afterwards_and_e0602_says_when_it_is_not(home: Path) -
     assert "RUN id" in (home / "out" / "Dockerfile").read_text()
 
 
+def test_check_compares_with_the_targets_that_are_there(home: Path) -> None:
+    """Nobody has to say again what the outputs were made for."""
+    done = envspec(home, "compile", "--frozen", "--target", "compose", "-o", "out")
+    assert done.returncode == 0, done.stderr
+    assert "fresh" in envspec(home, "compile", "--check", "-o", "out").stdout
+    (found,) = findings(home, "compile", "--check", "--target", "nix", "-o", "out")
+    assert found["code"] == "E0602"
+    (home / "out" / "compose.yaml").write_text("")
+    (found,) = findings(home, "compile", "--check", "-o", "out")
+    assert "compose.yaml" in found["cause"]
+
+
 def test_e0601_a_folder_with_other_files(home: Path) -> None:
     (found,) = findings(home, "compile", "--frozen", "-o", ".")
     assert found["code"] == "E0601"
