@@ -30,10 +30,12 @@ test: lint ## lint, then every test but the heavy ones (PYTEST_ARGS='-k word' na
 test-heavy: .venv/test-tools ## the tests that download gigabytes
 	$(bin)/python -m pytest -m heavy
 
-fuzz: .venv/test-tools ## a million mutated specs and 100,000 generated ones (COUNT=… for fewer)
+fuzz: .venv/test-tools ## a million mutated specs, 100,000 generated ones and hostile values (COUNT=…)
 	PYTHONPATH=. $(bin)/python tests/property/mutations.py --count $(COUNT)
 	ENVSPEC_PROPERTY_EXAMPLES=$(MODELS) $(bin)/python -m pytest tests/property/test_round_trip.py \
 	  tests/property/test_formatter.py $(PYTEST_ARGS)
+	ENVSPEC_PROPERTY_EXAMPLES=$(MODELS) $(bin)/python -m pytest tests/emit/test_emit_hostile.py \
+	  tests/emit/test_emit_hostile_inputs.py tests/emit/test_emit_hostile_nix.py $(PYTEST_ARGS)
 
 lint: .venv/test-tools ## ruff, its formatter as a check, mypy
 	$(bin)/ruff check .

@@ -16,8 +16,8 @@ from envspec.lock.indexes import Indexes
 from envspec.lock.places import Locations
 from envspec.lock.store import Store, cache_folder
 from envspec.pipeline.compile import compiled
+from envspec.pipeline.fetch import fetch, wheelhouse
 from envspec.pipeline.load import load, read_lock
-from envspec.pipeline.verify import fetch, wheelhouse
 from envspec.plan.model import INTERPRETER
 from envspec.source import SourceFile
 

@@ -90,6 +90,11 @@ def image_output(tag: str, labels: Mapping[str, str]) -> list[str]:
     return [*words, "--output", f"type=image,name={tag},compression=uncompressed"]
 
 
+def folder_output(stage: str, folder: Path) -> list[str]:
+    """What one stage holds, as files in a folder."""
+    return ["--target", stage, "--output", f"type=local,dest={folder}"]
+
+
 def archive_output(path: Path) -> list[str]:
     """An OCI archive of a build that takes nothing from an earlier one. Times that the build gave
     become the epoch. Uncompressed, so that no compressor's release is part of the digest."""

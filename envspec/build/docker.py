@@ -17,6 +17,7 @@ from envspec.build.failure import BuildFailed
 from envspec.build.image_failure import explain, no_space
 from envspec.build.protocol import (
     Built,
+    BuiltWheel,
     Completed,
     Difference,
     EngineInfo,
@@ -24,10 +25,11 @@ from envspec.build.protocol import (
     Limits,
     Rebuilt,
 )
+from envspec.build.tree import hash_file
 from envspec.diagnostics import DiagnosticError
 from envspec.interrupt import terminable
 from envspec.plan.digest import build_digest
-from envspec.plan.model import Plan
+from envspec.plan.model import EXTENSIONS, Plan
 from envspec.reporter import Reporter
 
 if TYPE_CHECKING:
@@ -124,8 +126,9 @@ class DockerEngine:
         if not substitute or base_id:
             found = self._matching(tag, labels)
             if found:
+                wheels = self._wheels(plan, context, files, reporter, log)
                 seconds = time.monotonic() - begun
-                return Built(found, found, True, substitute, (), seconds, None, immutable=True)
+                return Built(found, found, True, substitute, (), seconds, None, True, wheels)
         reporter.stage(f"building the image of {plan.project}")
         failure = self._buildx(
             plan, context, files, reporter, log, buildx.image_output(tag, labels)
@@ -142,8 +145,9 @@ class DockerEngine:
                 cause=f"there is no image `{tag}` with the labels that the build was given",
                 hint="see that no clean-up of images runs beside the build, then try again",
             )
+        wheels = self._wheels(plan, context, files, reporter, log)
         seconds = time.monotonic() - begun
-        return Built(built, built, False, substitute, (), seconds, log, immutable=True)
+        return Built(built, built, False, substitute, (), seconds, log, True, wheels)
 
     def rebuild(
         self, plan: Plan, context: Path, files: Path, reporter: Reporter, log: Path
@@ -169,6 +173,25 @@ class DockerEngine:
         found = (Difference(c.file, c.what, buildx.made_at(text, c.made_by)) for c in changed)
         first, second = archives
         return Rebuilt((first.digest, second.digest), tuple(found), time.monotonic() - begun)
+
+    def _wheels(
+        self, plan: Plan, context: Path, files: Path, reporter: Reporter, log: Path
+    ) -> tuple[BuiltWheel, ...]:
+        """The wheels of extensions, out of the stage that holds them; nothing is compiled again
+        as long as the engine has its cache."""
+        if not plan.extensions:
+            return ()
+        with tempfile.TemporaryDirectory(dir=files.parent) as folder:
+            output = buildx.folder_output(EXTENSIONS, Path(folder))
+            more = log.with_name(f"{log.stem}-extensions{log.suffix}")
+            failure = self._buildx(plan, context, files, reporter, more, output)
+            if failure is not None:
+                raise self._explained(failure, plan, context)
+            return tuple(
+                BuiltWheel(step.name, path.name, hash_file(path))
+                for step in plan.extensions
+                for path in sorted(Path(folder, step.name).glob("*.whl"))
+            )
 
     def _buildx(
         self,

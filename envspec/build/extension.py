@@ -23,14 +23,15 @@ from envspec.build.installer import (
 from envspec.build.interpreter import Interpreter
 from envspec.build.marker import BUILD, ENV
 from envspec.build.places import SYSTEM_PATH
-from envspec.build.protocol import Invocation
+from envspec.build.protocol import BuiltWheel, Invocation
 from envspec.build.tail import printable
+from envspec.build.tree import hash_file
 from envspec.plan import model as plan
 
 _UV = f"{plan.BUILD_ROOT}/uv"
 
 
-def build(work: Work, step: plan.BuildExtension, found: Interpreter) -> None:
+def build(work: Work, step: plan.BuildExtension, found: Interpreter) -> BuiltWheel:
     """Build the wheel of ``step`` without network or isolation, and install it.
 
     Its digest is not compared with a recorded one: that is the wheel of the image, from the
@@ -87,3 +88,5 @@ def build(work: Work, step: plan.BuildExtension, found: Interpreter) -> None:
     said = f"the build of `{step.name}` gave no wheel of it"
     run_uv(work, arguments, step.line, said)
     forget_times(work.folder / ENV)
+    wheel = next((folder / "dist").glob("*.whl"))
+    return BuiltWheel(step.name, wheel.name, hash_file(wheel))

@@ -23,6 +23,8 @@ PROC_DRIVER = Path("/proc/driver/nvidia/version")
 SMI = ("--query-gpu=name,compute_cap,memory.total,driver_version", "--format=csv,noheader,nounits")
 
 _SECONDS = 20
+_CUDA = "/usr/local/cuda/bin"
+"""Where builds find nvcc, on PATH or not."""
 _NUMBER = re.compile(r"(\d+(?:\.\d+)+)")
 _MODULE = re.compile(r"NVIDIA UNIX.*?Kernel Module.*?\s(\d+(?:\.\d+)+)\s")
 
@@ -84,6 +86,9 @@ PROGRAMS: dict[str, tuple[str, tuple[str, ...]]] = {
     "nix": ("nix", ("nix", "--version")),
     "git": ("version", ("git", "--version")),
     "bwrap": ("bubblewrap", ("bwrap", "--version")),
+    "cc": ("(?:cc|gcc|clang version)", ("cc", "--version")),
+    "nvcc": ("release", ("nvcc", "--version")),
+    "apptainer": ("version", ("apptainer", "--version")),
 }
 
 
@@ -175,9 +180,10 @@ def _nvidia() -> Nvidia:
 
 
 def _program(name: str, word: str, argv: tuple[str, ...]) -> Program:
-    if shutil.which(argv[0]) is None:
+    found = shutil.which(argv[0]) or shutil.which(argv[0], path=_CUDA)
+    if found is None:
         return Program(name, False, "")
-    status, text = _answer(argv)
+    status, text = _answer((found, *argv[1:]))
     # `docker` is there without its plugin, and the plugin without a builder.
     return Program(name, status == 0 or len(argv) == 2, read_version(text, word))
 

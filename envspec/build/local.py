@@ -21,6 +21,7 @@ from envspec.build.owner import Owner
 from envspec.build.places import Places
 from envspec.build.protocol import (
     Built,
+    BuiltWheel,
     Completed,
     Difference,
     EngineInfo,
@@ -63,6 +64,7 @@ class LocalEngine:
                 "not the base image's",
                 *isolate.WEAKNESSES[self._isolation],
             ),
+            system=False,
         )
 
     def build(self, plan: Plan, context: Path, files: Path, reporter: Reporter, log: Path) -> Built:  # noqa: ARG002
@@ -97,6 +99,7 @@ class LocalEngine:
             roots=_roots(folder),
             seconds=seconds,
             log=None if reused else log,
+            wheels=tuple(BuiltWheel(*wheel) for wheel in what["wheels"]),
         )
 
     def rebuild(
@@ -151,8 +154,8 @@ class LocalEngine:
 
         installs = self._cache / "python"
         work = Work(plan, files, folder, installs, reporter, log, held, run)
-        found = prefix.build(work)
-        marker.finish(folder, marker.settings(plan, found))
+        found, wheels = prefix.build(work)
+        marker.finish(folder, marker.settings(plan, found), wheels)
 
     def run(self, built: Built, invocation: Invocation, limits: Limits) -> Completed:
         """Run one program, as far apart from this machine as it allows.

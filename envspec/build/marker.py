@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from envspec.build import tree
 from envspec.build.interpreter import Interpreter
+from envspec.build.protocol import BuiltWheel
 from envspec.plan.model import Plan
 
 FINISHED = "built.json"
 BUILDING = "building.json"
 ENV, SRC, BUILD = "env", "src", "build"
-_FORMAT = 1
+_FORMAT = 2
 
 
 def settings(plan: Plan, found: Interpreter) -> dict[str, Any]:
@@ -35,13 +37,14 @@ def settings(plan: Plan, found: Interpreter) -> dict[str, Any]:
     }
 
 
-def finish(folder: Path, what: dict[str, Any]) -> None:
+def finish(folder: Path, what: dict[str, Any], wheels: Sequence[BuiltWheel] = ()) -> None:
     """Mark a prefix as finished, with digests of what it holds now."""
     (folder / BUILDING).unlink(missing_ok=True)
     write(
         folder / FINISHED,
         {
             **what,
+            "wheels": [list(wheel) for wheel in wheels],
             "content": tree.content(folder, (ENV, SRC)),
             "fingerprint": tree.fingerprint(folder, (ENV, SRC)),
         },

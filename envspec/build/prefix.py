@@ -18,7 +18,7 @@ from envspec.build.installer import (
 )
 from envspec.build.interpreter import Interpreter
 from envspec.build.marker import BUILD, ENV, SRC
-from envspec.build.protocol import Invocation
+from envspec.build.protocol import BuiltWheel, Invocation
 from envspec.build.tail import printable
 from envspec.plan.model import (
     SOURCE,
@@ -33,8 +33,9 @@ from envspec.plan.model import (
 _DPKG_FORMAT = "${Package} ${db:Status-Abbrev}\n"
 
 
-def build(work: Work) -> Interpreter:
-    """Carry out every step of the plan in ``work.folder``, which is new and empty.
+def build(work: Work) -> tuple[Interpreter, tuple[BuiltWheel, ...]]:
+    """Carry out every step of the plan in ``work.folder``, which is new and empty; gives the
+    interpreter that was found, and the wheels that were compiled.
 
     Raises:
         BuildFailed: E0703 a step failed, E0704 no interpreter, E0705 a system package is
@@ -42,6 +43,7 @@ def build(work: Work) -> Interpreter:
         OSError: the folder cannot be written.
     """
     found: Interpreter | None = None
+    wheels: list[BuiltWheel] = []
     for number, step in enumerate(work.plan.steps):
         work.reporter.advance(number, len(work.plan.steps), "steps")
         if isinstance(step, InstallSystem):
@@ -52,7 +54,7 @@ def build(work: Work) -> Interpreter:
             _install(work, step)
         elif isinstance(step, BuildExtension):
             assert found is not None, "a plan creates the environment before it builds for it"
-            extension.build(work, step, found)
+            wheels.append(extension.build(work, step, found))
         elif isinstance(step, UnpackSource):
             _unpack(work, step)
         else:
@@ -61,7 +63,7 @@ def build(work: Work) -> Interpreter:
     for name in ("cache", BUILD):
         shutil.rmtree(work.folder / name, ignore_errors=True)
     assert found is not None
-    return found
+    return found, tuple(wheels)
 
 
 def _check_system(step: InstallSystem) -> None:

@@ -14,16 +14,26 @@ from envspec.reporter import Reporter
 
 
 class EngineInfo(NamedTuple):
-    """Which engine, and how far it isolates. ``weaknesses`` are sentences for the report."""
+    """Which engine, and how far it isolates. ``weaknesses`` are sentences for the report.
+    ``system`` tells whether it installs packages of the distribution, or only looks for them."""
 
     name: str
     version: str
     isolation: str
     weaknesses: tuple[str, ...]
+    system: bool = True
+
+
+class BuiltWheel(NamedTuple):
+    """The wheel that the build of an extension gave."""
+
+    name: str
+    file: str
+    sha256: str
 
 
 class Built(NamedTuple):
-    """A finished environment.
+    """A finished environment. ``wheels`` are those of the plan's extensions.
 
     ``reference`` is what the engine runs (an image id or a prefix folder), ``digest`` what
     identifies its content, ``reused`` whether nothing had to be built. ``roots`` maps the
@@ -39,6 +49,7 @@ class Built(NamedTuple):
     seconds: float
     log: Path | None
     immutable: bool = False
+    wheels: tuple[BuiltWheel, ...] = ()
 
     def locate(self, text: str) -> str:
         """Rewrite a logical path (``/opt/env/bin/python``) to where it really stands."""

@@ -28,7 +28,7 @@ def members(folder: Path, parts: Sequence[str]) -> dict[str, str]:
             found[name] = f"link\0{Path(entry.path).readlink()}"
         else:
             executable = bool(entry.stat().st_mode & 0o100)
-            found[name] = f"{'program' if executable else 'file'}\0{_sha256(entry.path)}"
+            found[name] = f"{'program' if executable else 'file'}\0{hash_file(entry.path)}"
     return found
 
 
@@ -91,7 +91,8 @@ def _entries(folder: Path, parts: Sequence[str]) -> Iterator[tuple[str, os.DirEn
                 yield prefix + entry.name, entry
 
 
-def _sha256(path: str) -> str:
+def hash_file(path: str | Path) -> str:
+    """The sha256 of a file, in hexadecimal."""
     with Path(path).open("rb") as file:
         digest = hashlib.sha256()
         while part := file.read(1 << 20):

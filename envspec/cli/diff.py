@@ -28,7 +28,8 @@ def command(before: str, after: str, form: str, exit_code: bool) -> None:
     """Say what turns one lock into another, and what that means by the facts.
 
     A and B are locks, specs with a lock beside them, folders, or REV:PATH in git:
-    `envspec diff HEAD:spec.lock spec.lock`.
+    `envspec diff HEAD:spec.lock spec.lock`. Told are the environment, packages, extensions with
+    what builds them, and packages of the distribution.
 
     Exit code 0; 1 where a lock cannot be read, or with --exit-code where they differ.
     """

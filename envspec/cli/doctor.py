@@ -19,9 +19,10 @@ from envspec.cli import common
 def command(spec: Path | None, form: str, quiet: bool) -> None:
     """Look at this machine: programs, engines, driver, GPUs, disks, network, indexes.
 
-    With SPEC, also whether every locked file is still offered with the same hash, and whether
-    the driver and the GPUs are what the spec needs. Exit 0 where all is good, 1 where something
-    is broken, 4 where something could not be checked. No secret is printed.
+    With SPEC, also whether every locked file is still offered with the same hash, whether the
+    driver and the GPUs are what the spec needs, and which engines, compilers and packages of the
+    distribution it lacks here. Exit 0 where all is good, 1 where something is broken, 4 where
+    something could not be checked. No secret is printed.
     """
     from envspec.cli.progress import reporting
     from envspec.pipeline import doctor

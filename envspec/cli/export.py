@@ -50,6 +50,8 @@ def command(spec: Path, kind: str, output: Path | None, wheels: str) -> None:
       envspec fetch -o wheels
       envspec export --format pylock -o pylock.toml
       uv pip install -r pylock.toml
+    Extensions stand there as their sources, which the installer compiles. In a list of
+    requirements they are comments: pip would build them with tools of any hash.
     An SBOM has a date only where SOURCE_DATE_EPOCH gives one.
     """  # noqa: D301 - \b is click's mark for "do not rewrap"
     from envspec.emit import publish
@@ -73,10 +75,11 @@ def command(spec: Path, kind: str, output: Path | None, wheels: str) -> None:
 
 
 def _requirements(loaded: Loaded, lock: Lock, text: str) -> str:
-    """The list that `compile` writes."""
+    """The list that `compile` writes, and, as comments, what no such list can hold."""
+    from envspec.lock.exports.requirements import left_out
     from envspec.pipeline import compile as compiling
 
-    return compiling.compiled(loaded, lock, text).files["requirements.lock"]
+    return compiling.compiled(loaded, lock, text).files["requirements.lock"] + left_out(lock)
 
 
 def _timestamp() -> str:

@@ -19,9 +19,15 @@ from envspec.cli import common
     show_default=True,
     help="The folder; it gets one folder for each layer of the image.",
 )
+@click.option(
+    "--base-from",
+    metavar="IMAGE",
+    envvar="ENVSPEC_BASE_FROM",
+    help="A local image to bring packages of the distribution where the base cannot be pulled.",
+)
 @common.format_option
 @common.quiet_option
-def command(spec: Path, output: Path, form: str, quiet: bool) -> None:
+def command(spec: Path, output: Path, base_from: str | None, form: str, quiet: bool) -> None:
     """Put every locked file into a folder, for a build without network.
 
     \b
@@ -32,7 +38,7 @@ def command(spec: Path, output: Path, form: str, quiet: bool) -> None:
     from envspec.lock.store import Store
     from envspec.pipeline import compile as compiling
     from envspec.pipeline import load
-    from envspec.pipeline import verify as verifying
+    from envspec.pipeline.fetch import fetch, hand_out
     from envspec.placing import placed
 
     with common.findings(spec, form), reporting(quiet=quiet) as reporter:
@@ -40,9 +46,9 @@ def command(spec: Path, output: Path, form: str, quiet: bool) -> None:
         lock, text = load.locked(loaded, reporter, frozen=True)
         made = compiling.compiled(loaded, lock, text)
         store = Store()
-        verifying.fetch(loaded, made.plan, store, reporter)
+        fetch(loaded, made.plan, store, reporter, base_from=base_from or "")
         with placed(loaded.source, loaded.home):
-            verifying.hand_out(made.plan, store, output)
+            hand_out(made.plan, store, output)
         common.show(loaded.findings, form)
         if form == common.TEXT:
             click.echo(f"{output}: {len(made.plan.files)} files")

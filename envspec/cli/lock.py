@@ -54,6 +54,13 @@ class _Day(click.ParamType):  # type: ignore[type-arg]  # generic in newer relea
 )
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if the lock has to change.")
 @click.option(
+    "--built",
+    metavar="REPORT",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Record the wheels of extensions that the verification of this report compiled: other "
+    "bytes are refused from then on.",
+)
+@click.option(
     "--base-from",
     metavar="IMAGE",
     envvar="ENVSPEC_BASE_FROM",
@@ -69,6 +76,7 @@ def command(
     packages: tuple[str, ...],
     exclude_newer: str | None,
     check: bool,
+    built: Path | None,
     base_from: str | None,
     resolver: str | None,
     form: str,
@@ -85,12 +93,18 @@ def command(
 
     if check and (upgrade or packages):
         raise click.UsageError("`--check` changes nothing, so it goes with no upgrade.")
+    if built and (check or upgrade or packages):
+        raise click.UsageError("`--built` records wheels and changes nothing else.")
     named = frozenset(normalise(name) for name in packages)
     asked = relock.Asked(upgrade, named, exclude_newer, resolver, base_from or "")
     with common.findings(spec, form), reporting(quiet=quiet) as reporter:
         loaded = load.load(spec, use_lock=False)
         if check:
             done = relock.Relocked(relock.check(loaded, asked), (), written=False)
+        elif built:
+            from envspec.pipeline.record import record
+
+            done = record(loaded, relock.check(loaded, asked), built)
         else:
             done = relock.relock(loaded, reporter, asked)
         lock = done.lock

@@ -1,18 +1,18 @@
-"""What verbs that read a lock share: the lock of a spec, and a package of it by name."""
+"""What verbs that read a lock share: the lock of a spec, and the answer to a name it lacks."""
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from envspec.cli import common
 
 if TYPE_CHECKING:
-    from envspec.lock.graph import Graph
     from envspec.lock.model import Lock
     from envspec.pipeline.load import Loaded
 
@@ -35,17 +35,14 @@ def read(spec: Path) -> tuple[Loaded, Lock, str]:
     return loaded, lock, text
 
 
-def package(graph: Graph, name: str, form: str) -> str:
-    """The name of a package as the lock has it. One that is not there ends the command with
-    status 1, and with the closest name that is."""
+def absent(name: str, known: Iterable[str], form: str) -> NoReturn:
+    """End the command with status 1 for a name that is not in the lock, and with the closest name
+    that is."""
     from envspec.names import normalise
     from envspec.render import visible
     from envspec.suggest import closest
 
-    wanted = normalise(name)
-    if wanted in graph.packages:
-        return wanted
-    near = closest(wanted, graph.packages)
+    near = closest(normalise(name), known)
     hint = f" Did you mean `{near}`?" if near else ""
     said = f"there is no package `{visible(name)}` in the lock.{hint}"
     if form == common.JSON:

@@ -27,6 +27,7 @@ _VERBS = {
     "schema": "Print the JSON Schema of the JSON form of a spec.",
     "solve": "Find the newest CUDA, torch and companions that fit, and say why.",
     "tree": "Show who requires whom in a lock.",
+    "vendor": "Write a deposit: all that a build takes in, to be kept or carried.",
     "verify": "Build the environment, climb C0 to C4, and audit the claims (C5).",
     "why": "Show every chain of requirements from the spec to a package.",
 }

@@ -72,7 +72,8 @@ def command(
         if form == common.TEXT:
             common.show(loaded.findings, form)
         with placed(loaded.source, loaded.home):
-            machine = verifying.Machine(*choose(engine, base_from or None, cache_folder()))
+            chosen = choose(engine, base_from or None, cache_folder())
+            machine = verifying.Machine(*chosen, base_from or "")
         lock, text = load.locked(
             loaded, reporter, frozen=frozen, resolver=resolver, base_from=base_from or ""
         )

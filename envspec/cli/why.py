@@ -16,21 +16,30 @@ from envspec.cli import common, locked
 def command(words: tuple[str, ...], form: str) -> None:
     """Show every chain of requirements from the spec to a package, the shortest first.
 
-    SPEC is `spec.env` where it is left out.
+    PACKAGE is one of the environment, one that the build of an extension imports, or one of the
+    distribution. SPEC is `spec.env` where it is left out.
     """
     from envspec.lock.graph import Graph
+    from envspec.lock.reasons import build_reasons, deb_reasons, names
+    from envspec.names import normalise
     from envspec.report import requirers
 
     if len(words) > 2:
         raise click.UsageError("`why` takes a spec and one package.")
     spec = Path(words[0] if len(words) == 2 else "spec.env")
+    word = words[-1]
     with common.findings(spec, form):
         _, lock, _ = locked.read(spec)
         graph = Graph(lock.packages, lock.extensions)
-        name = locked.package(graph, words[-1], form)
-        chains = graph.chains(name)
+        name = normalise(word)
+        chains = graph.chains(name) if name in graph.packages else None
+        builds, debs = build_reasons(lock, name), deb_reasons(lock, word)
+        if chains is None and not builds and not debs:
+            locked.absent(word, names(lock), form)
+        shown = name if chains is not None or builds else debs[0].deb.name
+        found = requirers.Reasons(shown, chains, builds, debs)
         if form == common.JSON:
-            document = requirers.chains_document(graph, name, chains)
+            document = requirers.reasons_document(graph, found)
             click.echo(json.dumps(document, indent=2, ensure_ascii=False))
         else:
-            click.echo(requirers.chains_text(graph, name, chains), nl=False)
+            click.echo(requirers.reasons_text(graph, found), nl=False)

@@ -107,7 +107,7 @@ def unpack(archive: plan.File, destination: str, folder: str, checksums: str) ->
 def install_system(folder: str, checksums: str) -> list[str]:
     """Install every package of the distribution in ``folder``, all at once, asking nobody."""
     apt = ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "install", "-qq", "-y"]
-    apt += ["--no-install-recommends", "--no-download"]
+    apt += ["--no-install-recommends"]
     # Lists that the image may hold name other releases of the same packages.
     for kind in ("SourceList", "SourceParts"):
         apt += ["-o", f"Dir::Etc::{kind}=/dev/null"]

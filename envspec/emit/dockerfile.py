@@ -119,7 +119,19 @@ def _building(value: plan.Plan, below: str) -> Encoded:
         comment = _comment(value, value.devel_line, f"devel {value.devel.name}")
         head = f"\n\n{comment}\nFROM {_image(value.devel)} AS toolchain"
         toolchain = Encoded(head + _blocks(blocks))
-    return Encoded(toolchain + "".join(_extension(value, step) for step in value.extensions))
+    stages = [_extension(value, step) for step in value.extensions]
+    return Encoded("".join([toolchain, *stages, _built(value)]))
+
+
+def _built(value: plan.Plan) -> Encoded:
+    """The stage that holds the wheels alone, for whoever wants to keep them."""
+    copies = [
+        f"COPY --from={_build_stage(step)} {plan.BUILD_DIST} /{encode.option(step.name)}"
+        for step in value.extensions
+    ]
+    head = "\n\n# The wheels of extensions, and nothing else.\n"
+    stage = f"FROM scratch AS {plan.EXTENSIONS}\n"
+    return Encoded(head + stage + "\n".join(copies)) if copies else Encoded("")
 
 
 def _system(value: plan.Plan, step: plan.InstallSystem) -> Block:
@@ -176,8 +188,7 @@ def _installs(value: plan.Plan) -> list[Block]:
                 Block(_comment(value, step.line, f"packages, layer {step.layer}"), (run,))
             )
         elif isinstance(step, plan.BuildExtension):
-            stage = _build_stage(step)
-            mounts = _bind(stage, plan.BUILD_DIST, _WHEELS) + _mount_installer()
+            mounts = _bind(plan.EXTENSIONS, step.name, _WHEELS) + _mount_installer()
             run = _run(commands.install_built(step, _WHEELS), mounts)
             blocks.append(Block(_comment(value, step.line, f"extension {step.name}"), (run,)))
     return blocks
@@ -236,7 +247,7 @@ def _mount_files(folder: str, target: str = _WHEELS) -> Encoded:
 
 
 def _mount_list(name: str) -> Encoded:
-    file = encode.token(name)
+    file = encode.option(name)
     return Encoded(f"{_CONTINUED}--mount=type=bind,source={file},target=/{file}")
 
 
@@ -245,7 +256,7 @@ def _mount_installer() -> Encoded:
 
 
 def _bind(stage: str, source: str, target: str) -> Encoded:
-    parts = [encode.token(part) for part in (stage, source, target)]
+    parts = [encode.option(part) for part in (stage, source, target)]
     return Encoded(_CONTINUED + "--mount=type=bind,from={},source={},target={}".format(*parts))
 
 

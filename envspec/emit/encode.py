@@ -53,6 +53,17 @@ def token(text: str) -> Encoded:
     return Encoded(text)
 
 
+def option(text: str) -> Encoded:
+    """A name or a value of `--mount=name=value,…` or `ENV name=value`, which goes to its end."""
+    if "," in text or "=" in text:
+        raise DiagnosticError.of(
+            "E0603",
+            f"`{_clean(text, 'an option')[:80]}` cannot stand as a name or in an option",
+            cause="a comma or an equals sign would end it there",
+        )
+    return token(text)
+
+
 def tokens(texts: Sequence[str]) -> Sequence[str]:
     """The texts, each fit to be a `token`; a long list of good ones costs a single match."""
     joined = "\n".join(texts) + "\n"
@@ -96,7 +107,7 @@ def docker_quoted(text: str) -> Encoded:
 
 def docker_pairs(values: Mapping[str, str]) -> Encoded:
     """``NAME="value"`` words, names shape-checked."""
-    words = " ".join(f"{token(name)}={docker_quoted(v)}" for name, v in values.items())
+    words = " ".join(f"{option(name)}={docker_quoted(v)}" for name, v in values.items())
     return Encoded(_clean(words, "variables"))
 
 

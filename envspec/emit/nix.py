@@ -11,24 +11,34 @@ import json
 from datetime import datetime, timezone
 from typing import NamedTuple
 
-from envspec.emit import contract, encode
+from envspec.emit import contract
 from envspec.emit.commands import layer_lock
 from envspec.emit.dockerfile import environment, labels
 from envspec.emit.encode import Encoded, comment, nix_list, nix_string, shell_word, token
+from envspec.emit.nix_checks import entry_checks, program_of_checks, recorded
 from envspec.emit.nix_libraries import absent
-from envspec.emit.nix_words import attribute_set, attributes, base64_string, folders, words
+from envspec.emit.nix_words import (
+    attribute_set,
+    attributes,
+    base64_string,
+    folders,
+    stored_name,
+    words,
+)
 from envspec.emit.templates import render
 from envspec.plan import model as plan
 
 _SYSTEMS = {"linux/amd64": "x86_64-linux", "linux/arm64": "aarch64-linux"}
 _FROM_DISTRIBUTION = frozenset({plan.DEBS, plan.BUILD_DEBS})
+_APPEND = '\n              appendRunpaths="$appendRunpaths $folder"'
+_TOOLKIT_HOME = "\n          export CUDA_HOME=${cuda.cudatoolkit}"
 _SCRATCH = ("HOME", "TMPDIR")  # an entry gets a folder of its own for both
 
 
 class _Extension(NamedTuple):
     comment: Encoded
+    name: Encoded
     attribute: Encoded
-    path: Encoded
     build: Encoded
     build_path: Encoded
     label: Encoded
@@ -37,9 +47,6 @@ class _Extension(NamedTuple):
     folders: Encoded
     folder: Encoded
     variables: Encoded
-    check: Encoded
-    recorded: Encoded
-    sha256: str
 
 
 class _Step(NamedTuple):
@@ -49,7 +56,7 @@ class _Step(NamedTuple):
 
 class _Script(NamedTuple):
     name: Encoded
-    sha256: Encoded
+    digest: Encoded
     content: Encoded
 
 
@@ -59,7 +66,6 @@ class _Entry(NamedTuple):
     timeout: Encoded
     variables: list[Encoded]
     argv: Encoded
-    status: Encoded
 
 
 def flake(value: plan.Plan) -> str:
@@ -68,9 +74,8 @@ def flake(value: plan.Plan) -> str:
     gpu = value.accelerator.kind == "cuda"
     compiles = bool(value.extensions) or value.compiles_apart
     toolkit = ".".join(value.accelerator.toolkit.split(".")[:2])
-    cuda = token("cudaPackages_" + toolkit.replace(".", "_")) if gpu and compiles else None
+    cuda = gpu and compiles
     extensions = [_extension(value, step) for step in value.extensions]
-    entries = [(e.level, _entry(value, e)) for e in value.entries]
     scripts = dict.fromkeys(e.script for e in value.entries if e.script)
     layers = [s.layer for s in value.steps if isinstance(s, plan.InstallWheels)]
     variables = {k: v for k, v in environment(value).items() if k in _own(value) or k != "PATH"}
@@ -91,17 +96,18 @@ def flake(value: plan.Plan) -> str:
             "and add to the command: --override-input wheels path:./wheels"
         ),
         absent=nix_list(absent(value, wheels)),
-        gpu=gpu,
-        cuda=cuda,
-        no_cuda=nix_string(f"this nixpkgs has no CUDA {toolkit} to compile with"),
+        driver=_driver(toolkit if cuda else "") if gpu else Encoded(""),
+        driver_path=Encoded("driver " if gpu else ""),
+        append=Encoded(_APPEND if gpu else ""),
+        toolkit_home=Encoded(_TOOLKIT_HOME if cuda else ""),
         compilers=compilers,
         stdenv=Encoded("cuda.backendStdenv" if cuda else "pkgs.stdenv"),
         step_compilers=compilers if value.compiles_apart else Encoded(""),
-        installer=nix_string(value.installer.version),
+        installer=stored_name(value.installer.version),
         tools=nix_string(plan.TOOLS),
         archive=nix_string(plan.ARCHIVE),
         extensions=extensions,
-        recorded=[e for e in extensions if e.sha256],
+        recorded=recorded(value),
         label=nix_string(contract.label(value.project)),
         tag=nix_string(contract.image(value).rpartition(":")[2]),
         folders=nix_list(layers),
@@ -111,9 +117,10 @@ def flake(value: plan.Plan) -> str:
             _Script(nix_string(s.name), nix_string(s.sha256), base64_string(s.content))
             for s in scripts
         ],
-        entries=[e for _, e in entries],
-        c1=[e for level, e in entries if level == "c1"],
-        c0_extensions=_c0_extensions(value),
+        entries=[_entry(value, e) for e in value.entries],
+        entry_checks=entry_checks(value),
+        extension_facts=_extension_facts(value),
+        program_of_checks=program_of_checks(),
         created=nix_string(_moment(value.epoch)),
         prefix=token(plan.PREFIX.lstrip("/")),
         source=token(plan.SOURCE.lstrip("/")),
@@ -153,7 +160,9 @@ def _system_note(value: plan.Plan) -> list[Encoded]:
         return []
     return [
         Encoded("#"),
-        comment("Not in here: packages of the image's distribution, which nixpkgs does not know by"),
+        comment(
+            "Not in here: packages of the image's distribution, which nixpkgs does not know by"
+        ),
         comment("these names. What manylinux wheels may expect of a machine is in `libraries`."),
         *(comment(f"  {value.spec}:{step.line} {' '.join(step.packages)}") for step in named),
     ]
@@ -166,19 +175,16 @@ def _extension(value: plan.Plan, step: plan.BuildExtension) -> _Extension:
     used = [*shared, *([own] if value.build_only(step) else [])]
     return _Extension(
         comment=_comment(value, step.line, f"extension {step.name} {step.version}"),
+        name=nix_string(step.name),
         attribute=token(f"extension-{label}"),
-        path=Encoded(f"${{extension-{token(label)}}}"),
         build=token(f"build-{label}"),
         build_path=Encoded(f"${{build-{token(label)}}}"),
         label=nix_string(label),
-        version=nix_string(step.version),
+        version=stored_name(step.version),
         list=nix_string(f"/{layer_lock(own)}"),
         folders=nix_list(used),
         folder=nix_string(plan.extension_folder(step)),
         variables=attribute_set(dict(step.environment)),
-        check=token(f"wheel-{label}"),
-        recorded=nix_list([step.sha256, step.wheel]),
-        sha256=step.sha256,
     )
 
 
@@ -193,15 +199,12 @@ def _entry(value: plan.Plan, entry: plan.Entry) -> _Entry:
         key=nix_string(entry.name),
         label=nix_string(contract.label(entry.name)),
         timeout=nix_string(str(entry.timeout)),
-        variables=attributes(
-            {k: v for k, v in variables.items() if k not in _SCRATCH or k in own}
-        ),
+        variables=attributes({k: v for k, v in variables.items() if k not in _SCRATCH or k in own}),
         argv=words(entry.argv),
-        status=token(str(entry.expect.status)),
     )
 
 
-def _c0_extensions(value: plan.Plan) -> Encoded:
+def _extension_facts(value: plan.Plan) -> Encoded:
     """What the check of distributions does not find in `requirements.lock`."""
     sets = [
         f"{{ name = {nix_string(s.name)}; version = {nix_string(s.version)}; "
@@ -209,6 +212,20 @@ def _c0_extensions(value: plan.Plan) -> Encoded:
         for s in value.extensions
     ]
     return Encoded("[ " + "".join(f"{text} " for text in sets) + "]")
+
+
+def _driver(toolkit: str) -> Encoded:
+    """Where the driver's libraries are, and the toolkit to compile with, if one is needed."""
+    text = '\n      driver = "${pkgs.addDriverRunpath.driverLink}/lib";'
+    if toolkit:
+        packages = token("cudaPackages_" + toolkit.replace(".", "_"))
+        absent_toolkit = nix_string(f"this nixpkgs has no CUDA {toolkit} to compile with")
+        text += (
+            "\n      # The toolkit is unfree, and taken only to compile.\n"
+            "      cuda = (import nixpkgs { inherit system; config.allowUnfree = true; })"
+            f".{packages} or\n        (throw {absent_toolkit});"
+        )
+    return Encoded(text)
 
 
 def _labels(value: plan.Plan) -> list[Encoded]:

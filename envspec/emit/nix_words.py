@@ -20,6 +20,7 @@ PLACES = (
     (plan.SOURCE, "${source}"),
 )
 _NAME = re.compile(r"[A-Za-z0-9+_?=-][A-Za-z0-9+._?=-]{0,200}")
+_NOT_IN_NAME = re.compile(r"[^A-Za-z0-9+._?=-]")
 _CHUNK = 50_000
 
 
@@ -77,6 +78,11 @@ def base64_string(content: bytes) -> Encoded:
     parts = [text[i : i + _CHUNK] for i in range(0, len(text), _CHUNK)] or [""]
     joined = "\n            + ".join(nix_string(part) for part in parts)
     return Encoded(f"({joined})" if len(parts) > 1 else joined)
+
+
+def stored_name(text: str) -> Encoded:
+    """A part of a name in the store, which knows no `!` of an epoch."""
+    return nix_string(_NOT_IN_NAME.sub("_", text))
 
 
 def _stored(sha256: str) -> Encoded:

@@ -14,11 +14,12 @@ import shutil
 import signal
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from envspec.diagnostics import DiagnosticError
+from envspec.interrupt import finish
 
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
@@ -53,6 +54,30 @@ def publish(folder: Path, files: Mapping[str, str], known: frozenset[str]) -> bo
     except OSError as error:
         raise unwritten(error, folder, sum(map(len, files.values()))) from None
     return True
+
+
+@contextmanager
+def replacing(folder: Path, check: Callable[[], None]) -> Iterator[Path]:
+    """A new folder beside ``folder``, which takes its place when the block ends, and is gone where
+    the block fails. A block that removes it leaves ``folder`` as it is.
+
+    ``check`` is called first, when nobody else writes there; it refuses by an error.
+
+    Raises:
+        OSError: it cannot be written. What was there is as it was.
+    """
+    with _parents(folder), _locked(folder):
+        _clear_away(folder)
+        check()
+        fresh = Path(tempfile.mkdtemp(prefix=_prefix(folder), dir=folder.parent))
+        try:
+            yield fresh
+            if fresh.is_dir():
+                with unbroken():
+                    fresh.chmod(0o777 & ~_umask())
+                    _put(fresh, folder)
+        finally:
+            finish(lambda: shutil.rmtree(fresh, ignore_errors=True))
 
 
 @contextmanager
@@ -100,14 +125,18 @@ def _replace(folder: Path, files: Mapping[str, str]) -> None:
         for name, text in files.items():
             _write(fresh / name, text)
         fresh.chmod(0o777 & ~_umask())
-        _sync(fresh)
-        if folder.is_dir():
-            _exchange(fresh, folder)
-        else:
-            fresh.rename(folder)
-        _sync(folder.parent)
+        _put(fresh, folder)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
+
+
+def _put(fresh: Path, folder: Path) -> None:
+    _sync(fresh)
+    if folder.is_dir():
+        _exchange(fresh, folder)
+    else:
+        fresh.rename(folder)
+    _sync(folder.parent)
 
 
 def _exchange(fresh: Path, folder: Path) -> None:

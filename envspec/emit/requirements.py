@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from envspec.emit.commands import checksum_list, layer_lock
-from envspec.emit.encode import comment, file_name, tokens
+from envspec.emit.encode import comment, file_name, token, tokens
 from envspec.plan import model as plan
 
 
@@ -44,7 +44,7 @@ def checksum_lists(value: plan.Plan) -> dict[str, str]:
 
 
 def _sums(files: Iterable[tuple[str, str]]) -> str:
-    return "".join(f"{sha256}  {file_name(name)}\n" for sha256, name in files)
+    return "".join(f"{token(sha256)}  {file_name(name)}\n" for sha256, name in files)
 
 
 def _lines(wheels: Sequence[plan.Wheel]) -> dict[plan.Wheel, str]:
@@ -53,7 +53,8 @@ def _lines(wheels: Sequence[plan.Wheel]) -> dict[plan.Wheel, str]:
     lines: dict[plan.Wheel, str] = {}
     for wheel in wheels:
         name, version, (index, file, sha256, _) = wheel
-        texts += (name, version, sha256, index, file)
+        # Behind an @ a reader takes the rest for an address: no package has one in its name.
+        texts += (name.replace("@", " "), version, sha256, index, file)
         lines[wheel] = f"{name}=={version} --hash=sha256:{sha256}  # {index}: {file}"
     tokens(texts)
     return lines

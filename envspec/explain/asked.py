@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from envspec.lock.graph import SPEC as ITSELF
 from envspec.lock.graph import way
-from envspec.lock.model import LockedPackage
+from envspec.lock.model import Artefact, LockedPackage
 from envspec.model import Extension
 from envspec.rules.view import View
 from envspec.solve.values import Link
@@ -44,7 +44,11 @@ def requests(
 
 def file(package: LockedPackage) -> Link:
     """The file of the lock."""
-    artefact = package.artefact
+    return Link(f"the file is {origin(package.artefact)}", LOCK)
+
+
+def origin(artefact: Artefact) -> str:
+    """A file, where it comes from, and its digest."""
     size = f", {size_of(artefact.size)}" if artefact.size else ""
-    origin = f"from {artefact.index}" if artefact.index else "beside the spec"
-    return Link(f"the file is {artefact.file} {origin}{size}, sha256 {artefact.sha256[:12]}…", LOCK)
+    place = f"from {artefact.index}" if artefact.index else "beside the spec"
+    return f"{artefact.file} {place}{size}, sha256 {artefact.sha256[:12]}…"

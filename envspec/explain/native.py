@@ -15,6 +15,7 @@ from envspec.rules.shared import compiling
 from envspec.rules.view import View
 from envspec.solve import fitting, links
 from envspec.solve.values import Link
+from envspec.wording import listed
 
 
 def native(view: View, name: str, version: str, extension: Extension | None) -> Iterator[Link]:
@@ -96,7 +97,10 @@ def _flags(view: View, extension: Extension, facts: Facts) -> Iterator[Link]:
         yield links.fact(f"its build asks for {name}={value}, and {how}", facts)
     if facts.arch_variable:
         value = stated.get(facts.arch_variable, "")
+        gpus = view.spec.accelerator.gpus if view.cuda else ()
         said = f"the spec states {value}" if value else "the spec does not state it"
+        if gpus and not value:
+            said = f"it is set for the GPUs that the spec names, {listed(gpus)}"
         yield links.fact(f"{facts.arch_variable} says which GPUs it compiles for; {said}", facts)
 
 

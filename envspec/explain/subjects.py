@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from envspec.explain import asked, frameworks, native
+from envspec.explain import asked, compiled, frameworks, native
 from envspec.explain.values import Explained, UnknownPackageError
 from envspec.facts import lookup
 from envspec.facts.builds import COMPANIONS
@@ -25,12 +25,15 @@ class Subjects:
     """The packages of one spec and its lock."""
 
     def __init__(self, spec: Spec, source: SourceFile, lock: Lock | None) -> None:
-        locked = {p.name: p.version for p in lock.packages} if lock else {}
-        self._view = View(spec, source, locked)
         self._locked = {p.name: p for p in lock.packages} if lock else {}
-        self._has_lock = lock is not None
+        self._compiled = {e.name: e for e in lock.extensions} if lock else {}
+        versions = {name: p.version for name, p in self._locked.items()}
+        versions.update({name: e.version for name, e in self._compiled.items()})
+        self._view = View(spec, source, versions)
+        self._tools = frozenset(p.name for e in self._compiled.values() for p in e.build)
+        self._lock = lock
         self._up = Graph(*((lock.packages, lock.extensions) if lock else ((),))).parents()
-        self._known = frozenset({*self._view.stated, *self._locked})
+        self._known = frozenset({*self._view.stated, *self._locked, *self._compiled, *self._tools})
 
     def every(self) -> tuple[Explained, ...]:
         """The accelerator, what is stated, and the rest of the lock."""
@@ -67,14 +70,18 @@ class Subjects:
 
     def _said(self, name: str, version: str) -> Iterator[Link]:
         view = self._view
-        package = self._locked.get(name)
+        package, extension = self._locked.get(name), self._compiled.get(name)
         yield from asked.requests(view, self._locked, self._up, name)
         if package is not None:
             yield asked.file(package)
+        elif extension is not None and self._lock is not None:
+            yield from compiled.compiled(view, self._lock, extension)
+        elif self._lock is not None and name in self._tools:
+            yield from compiled.tool(self._lock, name)
         elif not version:
             yield links.unknown(
                 "no lock settles its version"
-                if not self._has_lock
+                if self._lock is None
                 else "the lock does not have it: it is built on its own"
             )
         yield from self._facts(name, version)

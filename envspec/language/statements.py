@@ -280,7 +280,7 @@ WORDS: tuple[Word, ...] = (
     Word(
         "", "system", (Form(()),), ONCE, "Packages of the distribution", "no packages",
         "system {\n  runtime libgl1 libglib2.0-0\n  build   g++-12\n}", block=True,
-        codes=("W0302",),
+        codes=("E0411", "E0412", "E0413", "E0414"),
     ),
     Word(
         "system", "runtime", _way(_one("NAME", values.SYSTEM_PACKAGE, many=True)), ONCE,
@@ -302,7 +302,7 @@ WORDS: tuple[Word, ...] = (
         "extension flash-attn ==2.8.3 {\n  needs  torch ninja packaging setuptools wheel\n"
         '  env    FLASH_ATTENTION_FORCE_BUILD="TRUE"\n  module flash_attn_2_cuda\n}',
         names=True, block=True,
-        codes=("E0205", "E0430", "E0431", "E0432", "E0433", "E0434", "E0435"),
+        codes=("E0205", "E0430", "E0431", "E0432", "E0433", "E0434", "E0435", "E0436"),
     ),
     Word(
         "extension", "source",

@@ -37,7 +37,7 @@ def digest(file: Chosen, alias: str, indexes: Indexes) -> tuple[str, int]:
             ) from None
         except WebError as error:
             if not error.again or attempt >= client.patience.retries:
-                raise UnreachableError(alias, error.reason) from None
+                raise indexes.unreachable(alias, error.reason, error.status) from None
         client.pause(attempt)
         attempt += 1
 

@@ -3,6 +3,7 @@
 Our files name an index by its alias alone. Its address is found at run time, in this order:
 ``ENVSPEC_INDEX_<ALIAS>`` (a mirror of the user's own), what the spec declares, what pip is
 configured with (``pypi``), what pip or uv know by themselves (``pypi``, ``pytorch-<backend>``).
+A mirror that the spec names is at ``ENVSPEC_MIRROR_<NAME>``, and is skipped where that is not set.
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from envspec.diagnostics import DiagnosticError
-from envspec.lock import pipconfig
+from envspec.lock import access, pipconfig
 from envspec.lock.listing import IndexFile, local_path, read_folder
 from envspec.names import normalise
 from envspec.source import SourceFile, Span
@@ -24,19 +26,39 @@ if TYPE_CHECKING:
     from envspec.lock.web import Client, Patience
 
 PYPI = "pypi"
+INDEX_VARIABLE, MIRROR_VARIABLE, UV_VARIABLE = "ENVSPEC_INDEX_", "ENVSPEC_MIRROR_", "UV_INDEX_"
 TORCH_PREFIX = "pytorch-"
+_PROXIES = tuple(
+    form(f"{scheme}_PROXY") for scheme in ("HTTP", "HTTPS", "ALL") for form in (str, str.lower)
+)
 
 
 class UnreachableError(Exception):
-    """An index gave no answer of use. ``reason`` is a clause about "it", ours to show."""
+    """An index gave no answer of use. ``reason`` is a clause about "it", ours to show.
 
-    def __init__(self, alias: str, reason: str) -> None:
+    ``status`` is 401 or 403 where it refused access; ``login`` then says where credentials came
+    from (``""``: there were none), and ``looked`` where they were looked for.
+    """
+
+    def __init__(
+        self,
+        alias: str,
+        reason: str,
+        status: int = 0,
+        login: str = "",
+        looked: tuple[str, ...] = (),
+    ) -> None:
         super().__init__(f"{alias}: {reason}")
         self.alias = alias
         self.reason = reason
+        self.status = status
+        self.login = login
+        self.looked = looked
 
     def finding(self, source: SourceFile | None, span: Span | None) -> DiagnosticError:
-        """The same as E0501, at a place in the spec."""
+        """The same as E0501, or E0416 where access was refused, at a place in the spec."""
+        if self.status:
+            return self._refused(source, span)
         variable = environment_variable(self.alias)
         return DiagnosticError.of(
             "E0501",
@@ -47,23 +69,50 @@ class UnreachableError(Exception):
             hint=f"check the network and proxy, or set {variable} to a mirror that answers",
         )
 
+    def _refused(self, source: SourceFile | None, span: Span | None) -> DiagnosticError:
+        stem = environment_variable(self.alias)
+        sent = f"credentials from {self.login} were sent" if self.login else "no credentials were"
+        where = "; looked for them in: " + ", ".join(self.looked) if self.looked else ""
+        return DiagnosticError.of(
+            "E0416",
+            f"the index `{self.alias}` refused access with HTTP {self.status}",
+            source=source,
+            span=span,
+            cause=f"{sent if self.login else sent + ' found'}{where}",
+            hint=f"set `{stem}_USERNAME` and `{stem}_PASSWORD`, or mend what is in its source"
+            if self.login
+            else f"set `{stem}_USERNAME` and `{stem}_PASSWORD`, or add its host to the netrc file",
+        )
+
 
 def environment_variable(alias: str) -> str:
     """The variable in which a user says where an alias is."""
-    return "ENVSPEC_INDEX_" + alias.upper().replace("-", "_").replace(".", "_")
+    return access.variable(INDEX_VARIABLE, alias)
+
+
+def mirror_variable(name: str) -> str:
+    """The variable in which a user says where a mirror is."""
+    return access.variable(MIRROR_VARIABLE, name)
 
 
 class Indexes:
     """Aliases and their files. One instance per command; answers are kept for its life.
 
-    ``declared`` maps aliases to the addresses in the spec. May be used by several threads.
+    ``declared`` maps aliases to the addresses in the spec; ``mirrors`` are the spec's, as (name,
+    alias of the index). May be used by several threads.
     """
 
     def __init__(
-        self, declared: Mapping[str, str] | None = None, patience: Patience | None = None
+        self,
+        declared: Mapping[str, str] | None = None,
+        patience: Patience | None = None,
+        mirrors: Sequence[tuple[str, str]] = (),
     ) -> None:
         self.declared = dict(declared or {})
+        self.mirrors = tuple(mirrors)
+        self.kept = access.Kept()
         self._patience = patience
+        self._access: dict[str, access.Access] = {}
         self._urls: dict[str, str] = {}
         self._files: dict[tuple[str, str], tuple[IndexFile, ...] | None] = {}
         self._down: dict[str, UnreachableError] = {}
@@ -85,11 +134,13 @@ class Indexes:
 
         with self._lock:
             if self._client is None:
-                self._client = Client(self.pip.cert, self.pip.proxy, self._patience)
+                self._hide_proxies()
+                self._client = Client(self.pip.cert, self.pip.proxy, self._patience, self.kept)
             return self._client
 
     def url(self, alias: str) -> str:
-        """Address of an index, without a slash at the end. It may hold a password: never show it.
+        """Address of an index, without credentials and without a slash at the end. It may hold a
+        token all the same: never show it.
 
         Raises:
             UnreachableError: nobody knows where the alias is, or the address is none.
@@ -132,6 +183,76 @@ class Indexes:
         """
         return self._extras("extra index", self.pip.extra_index_urls, project)
 
+    def login(self, alias: str) -> access.Login | None:
+        """The credentials for an index, after `url` found its address."""
+        with self._lock:
+            found = self._access.get(alias)
+        return found.login if found else None
+
+    def unreachable(self, alias: str, reason: str, status: int = 0) -> UnreachableError:
+        """What to raise of an index that did not answer usefully."""
+        with self._lock:
+            found = self._access.get(alias)
+        login = found.login.source if found and found.login else ""
+        return UnreachableError(alias, reason, status, login, found.looked if found else ())
+
+    def masked(self, text: str) -> str:
+        """A program's words without the credentials in use here."""
+        self._hide_proxies()
+        return self.kept.masked(text)
+
+    def named_mirrors(self, alias: str) -> tuple[tuple[str, bool], ...]:
+        """The spec's mirrors of an index, as (name, whether this machine says where it is)."""
+        return tuple(
+            (name, bool(os.environ.get(mirror_variable(name))))
+            for name, index in self.mirrors
+            if index == alias
+        )
+
+    def on_mirror(self, name: str, project: str) -> tuple[IndexFile, ...] | None:
+        """Files of a project on a mirror that the spec names; None where it lists none.
+
+        As with `mirror_files`: good for bytes whose hash is known, and for nothing else.
+
+        Raises:
+            UnreachableError: the mirror gives no answer.
+        """
+        key = f"mirror {name}"
+
+        def address() -> str:
+            return self._enter(
+                key,
+                os.environ.get(mirror_variable(name), ""),
+                ((MIRROR_VARIABLE, name),),
+            )
+
+        return self._ask(key, address, project)
+
+    def _enter(self, alias: str, address: str, names: Sequence[tuple[str, str]]) -> str:
+        """Part an address from its credentials and keep these for the requests to it."""
+        try:
+            good = urlsplit(address).scheme in {"http", "https", "file", ""}
+            asked = self.pip.keyring == "subprocess" or _uv_asks_keyring()
+            found = access.find(address, names, asked) if good and address.isprintable() else None
+        except ValueError:
+            found = None
+        if found is None or not found.address:
+            raise UnreachableError(alias, "its address is neither a web address nor a folder")
+        bare = found.address.rstrip("/")
+        self._access[alias] = found
+        self.kept.add(bare, found.login)
+        return bare
+
+    def _hide_proxies(self) -> None:
+        """A proxy's password is none to show either."""
+        for address in (self.pip.proxy, *(os.environ.get(name, "") for name in _PROXIES)):
+            try:
+                login = access.split(address if "://" in address else f"http://{address}")[1]
+            except ValueError:
+                continue
+            if login:
+                self.kept.hide(login)
+
     def _extras(
         self, what: str, addresses: Sequence[str], project: str
     ) -> tuple[tuple[str, IndexFile], ...]:
@@ -139,7 +260,7 @@ class Indexes:
         for number, address in enumerate(addresses, 1):
             place = f"{what} {number} of pip's configuration"
             try:
-                files = self._ask(place, lambda address=address: address, project)  # type: ignore[misc]
+                files = self._ask(place, partial(self._enter, place, address, ()), project)
             except UnreachableError:
                 continue
             found.extend((place, file) for file in files or ())
@@ -171,26 +292,33 @@ class Indexes:
         from envspec.lock.web import AbsentError, WebError  # noqa: PLC0415
 
         try:
-            return self.client().page(address)
+            login = self.login(alias)
+            files = self.client().page(address, login)
+            self.kept.listed(address, (file.url for file in files), login)
         except AbsentError:
             return None
         except WebError as error:
-            raise UnreachableError(alias, error.reason) from None
+            raise self.unreachable(alias, error.reason, error.status) from None
+        # A server that writes what it was sent into the names of files would have it locked.
+        return tuple(file for file in files if not self.kept.repeats(file.filename))
 
     def _find_url(self, alias: str) -> str:
         address = os.environ.get(environment_variable(alias), "") or self.declared.get(alias, "")
         if not address and alias == PYPI:
-            address = self.pip.index_url or pipconfig.default_index()
+            address = self.pip.index_url or _uv_default() or pipconfig.default_index()
         if not address and alias.startswith(TORCH_PREFIX):
             from envspec.lock.uvindex import torch_index  # noqa: PLC0415
 
             address = torch_index(alias, self.pip)
         if not address:
             raise UnreachableError(alias, "nobody knows where it is: the spec declares no address")
-        try:
-            good = urlsplit(address).scheme in {"http", "https", "file", ""}
-        except ValueError:
-            good = False
-        if not good or not address.isprintable():
-            raise UnreachableError(alias, "its address is neither a web address nor a folder")
-        return address.rstrip("/")
+        return self._enter(alias, address, ((INDEX_VARIABLE, alias), (UV_VARIABLE, alias)))
+
+
+def _uv_default() -> str:
+    """The address that uv is told in the environment, where pip is told none."""
+    return os.environ.get("UV_DEFAULT_INDEX", "") or os.environ.get("UV_INDEX_URL", "")
+
+
+def _uv_asks_keyring() -> bool:
+    return os.environ.get("UV_KEYRING_PROVIDER") == "subprocess"

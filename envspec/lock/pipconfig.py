@@ -27,6 +27,7 @@ class PipConfig(NamedTuple):
     extra_index_urls: tuple[str, ...] = ()
     cert: str = ""
     proxy: str = ""
+    keyring: str = ""
 
 
 def read(environ: Mapping[str, str] | None = None) -> PipConfig:
@@ -67,6 +68,7 @@ def parse(listing: str) -> PipConfig:
         extra_index_urls=tuple(get("extra-index-url").split()),
         cert=get("cert"),
         proxy=get("proxy"),
+        keyring=get("keyring-provider"),
     )
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from envspec.diagnostics import DiagnosticError
+from envspec.lock.access import Login, joined
 from envspec.lock.explain import explain, no_wheel
 from envspec.lock.indexes import PYPI, Indexes, UnreachableError
 from envspec.lock.links import linked
@@ -24,6 +25,7 @@ from envspec.lock.listed import PROJECT, Listed, read_listed
 from envspec.lock.listing import IndexFile
 from envspec.lock.request import Chosen, PackageRequest, Request
 from envspec.lock.target import best, fits, machine, satisfying
+from envspec.lock.uvrun import proxy_variables
 from envspec.names import normalise
 
 Files = dict[str, tuple[IndexFile, ...]]
@@ -100,7 +102,7 @@ def _own_files(
 
 
 def _compile(folder: Path, request: Request, indexes: Indexes, own: Files) -> dict[str, Listed]:
-    (folder / "request.in").write_text(_requirements(request, own), "utf-8")
+    (folder / "request.in").write_text(_requirements(request, own, indexes), "utf-8")
     # A file that is there already holds the versions to keep where they still fit.
     wishes = {name: version for name, version in request.pins.items() if name not in own}
     pinned = "".join(f"{name}=={version}\n" for name, version in wishes.items())
@@ -109,17 +111,18 @@ def _compile(folder: Path, request: Request, indexes: Indexes, own: Files) -> di
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("PIP_", "CUSTOM_"))}
     environment |= {
         "PIP_CONFIG_FILE": os.devnull,
-        "PIP_INDEX_URL": indexes.url(PYPI),
+        "PIP_INDEX_URL": joined(indexes.url(PYPI), indexes.login(PYPI)),
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
         "PIP_RETRIES": "2",
         "NO_COLOR": "1",
         # pip has folders of its own there, and leaves them behind where it is killed.
         "TMPDIR": str(folder),
     }
-    if indexes.pip.cert:
-        environment["PIP_CERT"] = indexes.pip.cert
-    if indexes.pip.proxy:
-        environment["PIP_PROXY"] = indexes.pip.proxy
+    from envspec.lock.web import certificate  # noqa: PLC0415  (it is slow to import)
+
+    if cert := certificate(indexes.pip.cert):
+        environment["PIP_CERT"] = cert
+    environment |= proxy_variables(indexes.pip)
     done = subprocess.run(
         [
             *(sys.executable, "-m", "piptools", "compile", "--no-config", "--quiet"),
@@ -137,12 +140,12 @@ def _compile(folder: Path, request: Request, indexes: Indexes, own: Files) -> di
         check=False,
     )
     if done.returncode != 0:
-        raise explain(done.stderr, request, indexes)
+        raise explain(indexes.masked(done.stderr), request, indexes)
     listed = (folder / "request.txt").read_text("utf-8")
     return read_listed(_ADDRESSED.sub(lambda m: f"{m[1]}=={_release(m[1], request, own)}", listed))
 
 
-def _requirements(request: Request, own: Files) -> str:
+def _requirements(request: Request, own: Files, indexes: Indexes) -> str:
     lines = []
     for package in request.packages:
         line = package.requirement
@@ -151,7 +154,7 @@ def _requirements(request: Request, own: Files) -> str:
             file = best(own[package.name], release, request)
             assert file is not None, "`_own_files` keeps those that fit"
             extras = f"[{','.join(package.extras)}]" if package.extras else ""
-            line = f"{package.name}{extras} @ {_address(file)}"
+            line = f"{package.name}{extras} @ {_address(file, indexes.kept.login(file.url))}"
         lines.append(line)
     return "\n".join(lines) + "\n"
 
@@ -162,11 +165,11 @@ def _release(name: str, request: Request, own: Files) -> str:
     return str(satisfying(own[wanted.name], wanted.specifier)[0][0])
 
 
-def _address(file: IndexFile) -> str:
-    """An address as one word of a requirement. pip would replace `${NAME}` in it by the value of
-    a variable, and send that to the index."""
+def _address(file: IndexFile, login: Login | None) -> str:
+    """An address as one word of a requirement, in a file that others cannot read. pip would
+    replace `${NAME}` in it by the value of a variable, and send that to the index."""
     mark = f"#sha256={file.sha256}" if file.sha256 else ""
-    return quote(file.url, safe=":/?&=@+,;!'()*~%[]") + mark
+    return joined(quote(file.url, safe=":/?&=@+,;!'()*~%[]"), login) + mark
 
 
 def _choose(name: str, pin: Listed, request: Request, indexes: Indexes, own: Files) -> Chosen:

@@ -42,7 +42,7 @@ def resolve(
         DiagnosticError: E0403 a package or release does not exist, E0404 none for this target,
             E0405 the requirements exclude each other, E0408 the resolver cannot do this,
             E0410 two indexes have a package and the spec does not say which one is meant,
-            E0501 an index gave no answer.
+            E0417 an index names a file by credentials, E0501 an index gave no answer.
     """
     indexes = indexes or Indexes(request.indexes)
     name = resolver or RESOLVERS[0]
@@ -50,6 +50,7 @@ def resolve(
     reporter.stage(f"resolving {len(request.packages)} packages with {name}")
     solve = resolve_uv if name == "uv" else resolve_piptools
     chosen, version = solve(request, indexes)
+    _refuse_echoes(chosen, request, indexes)
     check_one_index(chosen, request, indexes, reporter)
     return Resolution(_lock(chosen, request, indexes, reporter), name, version)
 
@@ -81,6 +82,23 @@ def installer(request: Request, indexes: Indexes | None = None) -> LockedPackage
         )
     chosen = Chosen("uv", version, file.filename, file.url, file.sha256, file.size, ("spec",))
     return _lock([chosen], request, indexes, None)[0]
+
+
+def _refuse_echoes(chosen: Sequence[Chosen], request: Request, indexes: Indexes) -> None:
+    """A resolver reads pages by itself, and so may take a file that is named by a password."""
+    for file in chosen:
+        if indexes.kept.repeats(file.filename) or indexes.kept.repeats(file.version):
+            named = next((p.name for p in request.packages if p.name == file.name), "a dependency")
+            alias = request.aliases.get(file.name, PYPI)
+            raise DiagnosticError.of(
+                "E0417",
+                f"the index `{alias}` offers a file that is named by credentials it was sent",
+                source=request.source,
+                span=request.span_of(file.name),
+                cause=f"the newest file of `{named}` there has them in its name or version, which "
+                "would stand in the lock",
+                hint="change these credentials, and tell who runs the index",
+            )
 
 
 def _check(request: Request, resolver: str) -> None:

@@ -21,9 +21,9 @@ from pathlib import Path
 from envspec.diagnostics import Diagnostic, DiagnosticError
 from envspec.lock import crew, transfer
 from envspec.lock.indexes import UnreachableError
-from envspec.lock.listing import safe_name
+from envspec.lock.listing import projects_of, safe_name
 from envspec.lock.model import Artefact
-from envspec.lock.places import Locations, Place, places
+from envspec.lock.places import Locations, Place, places, unset_mirrors
 from envspec.lock.workspace import workspace
 from envspec.reporter import Reporter
 from envspec.source import SourceFile, Span
@@ -82,6 +82,8 @@ class Store:
         missing = [a for a in dict.fromkeys(wanted) if not self._usable(a, reporter)]
         if missing:
             reporter.stage(f"fetching {len(missing)} file{'s' if len(missing) > 1 else ''}")
+            for note in unset_mirrors(missing, locations.indexes):
+                reporter.line(note)
             missing.sort(key=lambda artefact: -artefact.size)
             with self._disk(missing[0], locations):
                 self._fetch(missing, locations, reporter)
@@ -122,7 +124,12 @@ class Store:
                 try:
                     actual = self._bring(place, temporary, artefact, locations, desk)
                 except transfer.DownloadError as error:
-                    raise UnreachableError(artefact.index, error.reason) from None
+                    if place.spare:
+                        desk.say(f"{artefact.file} could not be had from {place.label}")
+                        looked.append(f"{place.label}: {error.reason}")
+                        continue
+                    indexes = locations.indexes
+                    raise indexes.unreachable(artefact.index, error.reason, error.status) from None
                 if actual == artefact.sha256:
                     return
                 if actual:
@@ -269,11 +276,13 @@ def _mismatch(
 
 def _nowhere(artefact: Artefact, looked: list[str], locations: Locations) -> Diagnostic:
     where = "; ".join(dict.fromkeys(looked)) or "no place: there is neither find-links nor a folder"
+    project = next(iter(projects_of(artefact.file)), "")
+    again = f"`envspec lock -P {project}`" if artefact.index and project else "`envspec lock`"
     return DiagnosticError.of(
         "E0503",
         f"`{artefact.file}` was found nowhere",
         source=locations.source,
         span=locations.span(artefact),
         cause=f"looked at: {where}",
-        hint="put the file into a folder that pip's find-links name, or run `envspec lock`",
+        hint=f"put the file into a folder that pip's find-links name, or run {again}",
     ).diagnostics[0]

@@ -57,7 +57,10 @@ def settings(pip: PipConfig, environ: Mapping[str, str] | None = None) -> tuple[
     ]
     found += [_certificate(name, values[name]) for name in CERTIFICATES if values.get(name)]
     for name in sorted(values):
-        if name.startswith("ENVSPEC_INDEX_") and values[name]:
+        if name.endswith(("_USERNAME", "_PASSWORD")):
+            if name.startswith(("ENVSPEC_INDEX_", "ENVSPEC_MIRROR_", "UV_INDEX_")):
+                found.append(Setting(name, "set" if values[name] else "set, empty"))
+        elif name.startswith(("ENVSPEC_INDEX_", "ENVSPEC_MIRROR_")) and values[name]:
             found.append(Setting(name, f"set{_with_credentials([values[name]])}"))
     if pip.index_url:
         found.append(Setting("pip index-url", f"set{_with_credentials([pip.index_url])}"))
@@ -67,6 +70,8 @@ def settings(pip: PipConfig, environ: Mapping[str, str] | None = None) -> tuple[
     if pip.find_links:
         count, kept = len(pip.find_links), _with_credentials(pip.find_links)
         found.append(Setting("pip find-links", f"{count} set{kept}"))
+    if pip.keyring:
+        found.append(Setting("pip keyring-provider", "set"))
     if pip.proxy:
         found.append(Setting("pip proxy", "set"))
     if pip.cert and not values.get("PIP_CERT"):

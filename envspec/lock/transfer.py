@@ -30,11 +30,13 @@ class Desk(NamedTuple):
 
 
 class DownloadError(Exception):
-    """A place that has the file did not hand it over; ``reason`` is a clause about "it"."""
+    """A place that has the file did not hand it over; ``reason`` is a clause about "it", and
+    ``status`` is 401 or 403 where it refused access."""
 
-    def __init__(self, reason: str) -> None:
+    def __init__(self, reason: str, status: int = 0) -> None:
         super().__init__(reason)
         self.reason = reason
+        self.status = status
 
 
 def hash_file(path: Path, moved: Callable[[int], None] | None = None) -> str:
@@ -80,6 +82,9 @@ def bring(
         OSError: nothing can be written.
     """
     temporary.unlink(missing_ok=True)
+    if place.write is not None:
+        place.write(temporary)
+        return hash_file(temporary, desk.moved)
     if place.path is None:
         return _download(place.url, temporary, artefact, client(), desk)
     try:
@@ -104,7 +109,7 @@ def _download(url: str, temporary: Path, artefact: Artefact, client: Client, des
             return ""
         except WebError as error:
             if not error.again or attempt >= client.patience.retries:
-                raise DownloadError(error.reason) from None
+                raise DownloadError(error.reason, error.status) from None
         client.pause(attempt)
         attempt += 1
 

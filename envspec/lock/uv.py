@@ -17,8 +17,9 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from envspec.diagnostics import DiagnosticError
+from envspec.lock.access import variable
 from envspec.lock.explain import explain
-from envspec.lock.indexes import PYPI, Indexes, UnreachableError
+from envspec.lock.indexes import PYPI, UV_VARIABLE, Indexes, UnreachableError
 from envspec.lock.links import html_page, linked
 from envspec.lock.listed import PROJECT, Listed, read_listed
 from envspec.lock.listing import IndexFile, safe_name
@@ -108,7 +109,14 @@ def _write_project(folder: Path, request: Request, indexes: Indexes) -> dict[str
     (folder / "links.html").write_text(html_page(links), "utf-8")
     (folder / "pyproject.toml").write_text("\n".join(lines) + "\n", "utf-8")
     default = PackageRequest("", "", PYPI, span=request.fallback)
-    return {"UV_DEFAULT_INDEX": _address(default, request, indexes)}
+    # A name of its own, because credentials are told by an index's name.
+    environment = {"UV_DEFAULT_INDEX": f"{PYPI}={_address(default, request, indexes)}"}
+    for alias in {PYPI, *tables}:
+        if login := indexes.login(alias):
+            stem = variable(UV_VARIABLE, alias)
+            environment[f"{stem}_USERNAME"] = login.user
+            environment[f"{stem}_PASSWORD"] = login.password
+    return environment
 
 
 def _address(package: PackageRequest, request: Request, indexes: Indexes) -> str:
@@ -127,7 +135,7 @@ def _compile(
 ) -> str:
     done = _run(more, folder, request, indexes, environment)
     if done.returncode != 0:
-        raise explain(done.stderr, request, indexes)
+        raise explain(indexes.masked(done.stderr), request, indexes)
     return done.stdout
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from envspec.lock.pipconfig import PipConfig
 
 # How uv talks to the network is the user's; what it takes into account is the spec's.
-_KEPT = ("UV_CACHE_DIR", "UV_NO_CACHE", "UV_OFFLINE", "UV_INSECURE_HOST", "UV_KEYRING_PROVIDER")
+_KEPT = ("UV_CACHE_DIR", "UV_NO_CACHE", "UV_OFFLINE", "UV_INSECURE_HOST")
 _KEPT_PREFIXES = ("UV_HTTP_", "UV_CONCURRENT_", "UV_NATIVE_TLS", "UV_SYSTEM_CERTS", "UV_REQUEST_")
 
 
@@ -38,6 +38,12 @@ def uv_version() -> str:
         return ""
 
 
+def proxy_variables(pip: PipConfig) -> dict[str, str]:
+    """The proxy that pip is told, as the variables that every client reads, so that NO_PROXY holds too."""
+    names = ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy")
+    return dict.fromkeys(names, pip.proxy) if pip.proxy else {}
+
+
 def run_uv(
     arguments: list[str], folder: Path, pip: PipConfig, more: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
@@ -54,10 +60,11 @@ def run_uv(
         for key, value in os.environ.items()
         if not key.startswith("UV_") or key in _KEPT or key.startswith(_KEPT_PREFIXES)
     }
-    if pip.cert:
-        environment.setdefault("SSL_CERT_FILE", pip.cert)
-    if pip.proxy:
-        environment.setdefault("ALL_PROXY", pip.proxy)
+    from envspec.lock.web import certificate  # noqa: PLC0415  (it is slow to import)
+
+    if cert := certificate(pip.cert):
+        environment["SSL_CERT_FILE"] = cert
+    environment |= proxy_variables(pip)
     environment |= {"NO_COLOR": "1", "UV_NO_PROGRESS": "1", **(more or {})}
     return subprocess.run(
         [

@@ -13,11 +13,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple, NoReturn
+from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 import requests
 import urllib3
 
 from envspec import __version__
+from envspec.lock.access import Kept, Login
 from envspec.lock.listing import ACCEPT, IndexFile, parse
 
 MAX_PAGE = 64 << 20
@@ -42,12 +45,14 @@ class Patience(NamedTuple):
 
 
 class WebError(Exception):
-    """No answer that is of use. ``reason`` is ours to show; ``again`` whether a retry may help."""
+    """No answer that is of use. ``reason`` is ours to show; ``again`` whether a retry may help;
+    ``status`` is 401 or 403 where the server wants other credentials."""
 
-    def __init__(self, reason: str, again: bool = False) -> None:
+    def __init__(self, reason: str, again: bool = False, status: int = 0) -> None:
         super().__init__(reason)
         self.reason = reason
         self.again = again
+        self.status = status
 
 
 class AbsentError(Exception):
@@ -57,20 +62,27 @@ class AbsentError(Exception):
 class Client:
     """A patient reader of web pages and files; may be used by several threads."""
 
-    def __init__(self, cert: str = "", proxy: str = "", patience: Patience | None = None) -> None:
+    def __init__(
+        self,
+        cert: str = "",
+        proxy: str = "",
+        patience: Patience | None = None,
+        kept: Kept | None = None,
+    ) -> None:
         self.patience = patience or Patience()
-        self._cert = cert
+        self._cert = certificate(cert)
         self._proxy = proxy
+        self._kept = kept or Kept()
         self._local = threading.local()
 
-    def page(self, address: str) -> tuple[IndexFile, ...]:
-        """Files that a project page lists.
+    def page(self, address: str, login: Login | None = None) -> tuple[IndexFile, ...]:
+        """Files that a project page lists; ``login`` where it is known better than by address.
 
         Raises:
             AbsentError: there is no such page.
             WebError: no readable answer, after the retries.
         """
-        return self._again(lambda: self._page(address))
+        return self._again(lambda: self._page(address, login))
 
     @contextmanager
     def stream(self, address: str) -> Iterator[tuple[int | None, Iterator[bytes]]]:
@@ -99,9 +111,9 @@ class Client:
             self.pause(attempt)
         return ask()
 
-    def _page(self, address: str) -> tuple[IndexFile, ...]:
+    def _page(self, address: str, login: Login | None) -> tuple[IndexFile, ...]:
         body = bytearray()
-        with self._open(address, ACCEPT) as response:
+        with self._open(address, ACCEPT, login) as response:
             for chunk in self._body(response, decode=True):
                 body += chunk
                 if len(body) > MAX_PAGE:
@@ -113,17 +125,24 @@ class Client:
                 raise WebError("its page is in no known form") from error
 
     @contextmanager
-    def _open(self, address: str, accept: str) -> Iterator[requests.Response]:
-        patience = self.patience
+    def _open(
+        self, address: str, accept: str, login: Login | None = None
+    ) -> Iterator[requests.Response]:
+        patience, login = self.patience, login or self._kept.login(address)
+        proxies = proxies_for(address, self._proxy)
+        via = shown(requests.utils.select_proxy(address, proxies) or "")
+        basic = requests.auth.HTTPBasicAuth
         try:
             response = self._session.get(
                 address,
                 stream=True,
                 headers={"Accept": accept},
                 timeout=(patience.connect, patience.read),
+                auth=login and basic(login.user.encode(), login.password.encode()),
+                proxies=proxies,
             )
         except (requests.RequestException, OSError, ValueError) as error:
-            _reword(error)
+            _reword(error, via)
         with response:
             secure = [r.url.startswith("https:") for r in (*response.history, response)]
             if any(secure) and not secure[-1]:
@@ -131,8 +150,10 @@ class Client:
             status = response.status_code
             if status in {404, 410}:
                 raise AbsentError
-            if status in {401, 403, 407}:
-                raise WebError(f"it refused access (HTTP {status})")
+            if status == 407:
+                raise WebError(f"the proxy {via} refused our credentials (HTTP 407)")
+            if status in {401, 403}:
+                raise WebError(f"it refused access (HTTP {status})", status=status)
             if status >= 300:
                 raise WebError(f"it answered HTTP {status}", again=status in _RETRY_STATUS)
             yield response
@@ -163,18 +184,44 @@ class Client:
             session = self._local.session = requests.Session()
             session.headers["User-Agent"] = f"envspec/{__version__}"
             session.headers["Accept-Encoding"] = "identity"
-            # requests itself honours REQUESTS_CA_BUNDLE, the proxy variables and netrc, but
-            # only while nothing is set here.
-            own = os.environ.get("REQUESTS_CA_BUNDLE") or os.environ.get("CURL_CA_BUNDLE")
-            cert = self._cert or os.environ.get("SSL_CERT_FILE", "")
-            if cert and not own:
-                session.verify = cert
-            if self._proxy:
-                session.proxies = {"http": self._proxy, "https": self._proxy}
+            # requests itself honours REQUESTS_CA_BUNDLE, which is the first that
+            # `certificate` looks at, and the netrc file.
+            if self._cert:
+                session.verify = self._cert
         return session
 
 
-def _reword(error: Exception) -> NoReturn:
+def certificate(cert: str) -> str:
+    """The file of certificates to trust: one choice for our own requests, for pip and for uv.
+    ``cert`` is what pip is configured with."""
+    own = os.environ.get("REQUESTS_CA_BUNDLE") or os.environ.get("CURL_CA_BUNDLE")
+    return own or cert or os.environ.get("SSL_CERT_FILE", "")
+
+
+def proxies_for(address: str, proxy: str) -> dict[str, str]:
+    """The proxies on the way to an address: pip's own setting, else the environment's. Hosts in
+    NO_PROXY are asked without."""
+    if requests.utils.should_bypass_proxies(address, no_proxy=None):
+        return {}
+    if proxy:
+        return {"http": proxy, "https": proxy}
+    return getproxies()
+
+
+def shown(proxy: str) -> str:
+    """A proxy by scheme, host and port: what stands before the `@` is a password."""
+    if not proxy:
+        return ""
+    try:
+        parts = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        return "whose address is none"
+    said = f"{parts.scheme}://{host}" + (f":{port}" if port else "")
+    return f"`{said}`" if said.isprintable() else "whose address is none"
+
+
+def _reword(error: Exception, via: str = "") -> NoReturn:
     """Raise what went wrong, in our words, from what the libraries raised."""
     chain, cause = [error], error.__cause__ or error.__context__
     while cause is not None and len(chain) < 10:
@@ -186,7 +233,7 @@ def _reword(error: Exception) -> NoReturn:
     if names & {"SSLError", "SSLCertVerificationError", "SSLZeroReturnError"}:
         reason, again = "its certificate was not accepted", False
     elif names & {"ProxyError", "InvalidProxyURL"}:
-        reason, again = "the proxy did not let the request through", False
+        reason, again = f"the proxy {via} did not let the request through", False
     elif names & {"ReadTimeoutError", "ReadTimeout", "ConnectTimeout", "ConnectTimeoutError"}:
         reason = "it did not answer in time"
     elif names & {"IncompleteRead", "ChunkedEncodingError"}:
@@ -194,7 +241,7 @@ def _reword(error: Exception) -> NoReturn:
     elif names & {"NameResolutionError"} or any(isinstance(e, socket.gaierror) for e in nested):
         reason = "its host name is not known here"
     elif any(isinstance(e, ConnectionRefusedError) for e in nested):
-        reason = "it refused the connection"
+        reason = f"the proxy {via} refused the connection" if via else "it refused the connection"
     elif names & {"InvalidURL", "InvalidSchema", "MissingSchema", "LocationParseError"}:
         reason, again = "its address is not one", False
     elif "TooManyRedirects" in names:

@@ -14,7 +14,8 @@ from envspec.source import SourceFile
 
 
 class Beside(NamedTuple):
-    """A lock as it is on the disk: its text, why it cannot be read, and the versions in it."""
+    """A lock as it is on the disk: its text, why it cannot be read, and the versions of the
+    packages and extensions in it."""
 
     text: SourceFile | None = None
     unreadable: tuple[Diagnostic, ...] = ()
@@ -61,4 +62,5 @@ def _read(document: Path) -> Beside:
         lock = lock_file.loads(text.text, text)
     except DiagnosticError:  # found again, and told, by the check
         return Beside(text)
-    return Beside(text, (), tuple(versions(lock).items()))
+    held = {**versions(lock), **{e.name: e.version for e in lock.extensions}}
+    return Beside(text, (), tuple(held.items()))

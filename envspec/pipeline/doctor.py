@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from envspec.build.host import Host, free, look, size
@@ -18,10 +18,11 @@ from envspec.lock import surroundings
 from envspec.lock.indexes import PYPI, Indexes, UnreachableError, environment_variable
 from envspec.lock.model import Artefact, Lock
 from envspec.lock.offered import CHANGED, GONE, SAME, SILENT, UNTOLD, YANKED, Offer, offers
+from envspec.lock.sources import changed_source, origins_of
 from envspec.lock.store import Store, cache_folder
-from envspec.model import Spec
+from envspec.model import PathSource, Spec
 from envspec.names import normalise
-from envspec.pipeline import load
+from envspec.pipeline import debs, load, needs
 from envspec.pipeline.load import Loaded
 from envspec.pipeline.machine import disks, graphics, network, programs, said_bytes, system
 from envspec.report.health import BROKEN, GOOD, UNKNOWN, Finding
@@ -92,8 +93,9 @@ def against_lock(host: Host, spec: Spec, lock: Lock | None) -> Iterator[Finding]
         yield Finding(section, "gpus", GOOD, f"{said}, and so is this machine")
 
 
-def pins(found: Sequence[Offer]) -> Iterator[Finding]:
-    """What became of each locked file; those that are as they were are counted."""
+def pins(found: Sequence[Offer], names: Mapping[str, str] | None = None) -> Iterator[Finding]:
+    """What became of each locked file; those that are as they were are counted. ``names`` are the
+    packages of files whose own names do not tell."""
     section = "pins"
     same = sum(offer.state == SAME for offer in found)
     if same:
@@ -101,7 +103,7 @@ def pins(found: Sequence[Offer]) -> Iterator[Finding]:
     for offer in found:
         file, index = offer.artefact.file, offer.artefact.index
         place = f"the index `{index}`" if index else "the spec's folder"
-        name = file.partition("-")[0]
+        name = (names or {}).get(file) or file.partition("-")[0]
         if file.endswith(".whl"):
             name = normalise(name)
         again = f"run `envspec lock -P {name}`"
@@ -165,12 +167,44 @@ def _lock(loaded: Loaded, host: Host, indexes: Indexes, reporter: Reporter) -> I
         state = BROKEN if problem else UNKNOWN
         yield Finding("pins", load.LOCK_NAME, state, title, hint)
     yield from against_lock(host, loaded.spec, lock)
+    named = [package.name for package in loaded.spec.system]
+    yield from needs.needs(host, loaded.spec, lock, needs.missing_debs(named))
     if lock is None:
         return
     artefacts = [lock.source, lock.installer.artefact, *(p.artefact for p in lock.packages)]
+    artefacts += [e.artefact for e in lock.extensions]
+    artefacts += [p.artefact for e in lock.extensions for p in e.build]
+    artefacts = list(dict.fromkeys(artefacts))
     yield from _room(artefacts)
     reporter.stage("looking for the locked files")
-    yield from pins(offers(artefacts, indexes, loaded.path.parent, reporter))
+    made = origins_of(loaded.spec, loaded.source, reporter)
+    names = {e.artefact.file: e.name for e in lock.extensions}
+    listed = [a for a in artefacts if a.index or a.file not in made]
+    yield from pins(offers(listed, indexes, loaded.path.parent, reporter), names)
+    for artefact in artefacts:
+        if artefact not in listed:
+            yield _made(loaded, artefact, names.get(artefact.file, "source"))
+    if lock.system.runtime or lock.system.build:
+        reporter.stage("asking the distribution")
+        yield from debs.offered(lock, loaded.spec.platform.os_arch)
+
+
+def _made(loaded: Loaded, artefact: Artefact, name: str) -> Finding:
+    """An archive that is packed here: from a folder, which is looked at, or from a repository,
+    which is not asked where a copy is kept."""
+    is_folder = name == "source" and isinstance(loaded.spec.project.source, PathSource)
+    if is_folder:
+        try:
+            changed = changed_source(loaded.spec, loaded.source, artefact)
+        except DiagnosticError as error:
+            changed = error.diagnostics[0]
+        if changed is None:
+            return Finding("pins", name, GOOD, "the folder is as it is locked")
+        return Finding("pins", name, BROKEN, changed.title, changed.hint)
+    if Store().has(artefact):
+        return Finding("pins", name, GOOD, f"`{artefact.file}` is kept in the cache")
+    said = "its repository was not asked for the commit, and no copy is in the cache"
+    return Finding("pins", name, UNKNOWN, said)
 
 
 def _room(artefacts: Sequence[Artefact]) -> Iterator[Finding]:

@@ -19,6 +19,7 @@ from envspec.lock.inputs import difference
 from envspec.lock.model import Lock
 from envspec.lock.spec_inputs import resolution_inputs
 from envspec.model import ArchiveSource, PathSource, Spec
+from envspec.pipeline import deposit
 from envspec.pipeline.supported import require_supported
 from envspec.placing import placed
 from envspec.source import SourceFile, Span
@@ -239,9 +240,14 @@ def refuse_changed(loaded: Loaded, lock: Lock) -> None:
 
     Raises:
         DiagnosticError: E0426 a folder changed since it was locked, E0502 an archive beside the
-            spec did, E0420 to E0425, E0503.
+            spec did, E0506 a file of a deposit did, E0420 to E0425, E0503.
     """
     stated, source = loaded.spec.project.source, loaded.source
+    if deposit.is_deposit(loaded.path.parent):
+        # It holds the packed source and not the folder; its own list says what changed.
+        with placed(source, loaded.home):
+            deposit.refuse_damaged(loaded.path.parent)
+        return
     if isinstance(stated, PathSource):
         from envspec.lock.sources import changed_source
 

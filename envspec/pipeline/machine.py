@@ -23,6 +23,9 @@ USES = {
     "nix": ("building the generated flake", "2.4"),  # the first with flakes
     "git": ("sources from repositories", ""),
     "bwrap": ("the strongest isolation of the engine `local`", ""),
+    "cc": ("extensions with the engine `local`", ""),
+    "nvcc": ("extensions for CUDA with the engine `local`", ""),
+    "apptainer": ("images from the generated Apptainer definition", ""),
 }
 """Program → what it is for, and the oldest release that will do, ``""`` for any."""
 _BACKPORTED = {"runc", "nvidia-ctk"}

@@ -23,7 +23,7 @@ from envspec.plan.model import (
 
 # Raise it when the same plan is built in another way (another Dockerfile, another layout of a
 # prefix): what was built before is then left alone and no longer taken for the same thing.
-BUILD_FORMAT = 3
+BUILD_FORMAT = 4
 
 
 def build_digest(plan: Plan) -> str:

@@ -30,6 +30,7 @@ def recipe(value: plan.Plan) -> dict[str, Any]:
         "base": {**value.base._asdict(), "line": value.base_line},
         "devel": {**value.devel._asdict(), "line": value.devel_line} if value.devel else None,
         "epoch": value.epoch,
+        "asked": value.asked,
         "python": value.python,
         "glibc": value.glibc,
         "accelerator": value.accelerator._asdict(),
@@ -77,7 +78,7 @@ def _wheel_lines(values: Any) -> list[str]:
 
 
 def _wheel(wheel: plan.Wheel | plan.Deb) -> dict[str, Any]:
-    name, version, (index, file, sha256, size) = wheel
+    name, version, (index, file, sha256, size) = wheel[:3]
     return {
         "name": name,
         "version": version,
@@ -90,7 +91,7 @@ def _wheel(wheel: plan.Wheel | plan.Deb) -> dict[str, Any]:
 
 def _step(step: plan.Step) -> dict[str, Any]:
     if isinstance(step, plan.InstallSystem):
-        debs = [_wheel(d) for d in step.debs]
+        debs = [{**_wheel(d), "pool": d.pool} for d in step.debs]
         return {"step": "install-system", **step._asdict(), "debs": debs}
     if isinstance(step, plan.BuildExtension):
         return {

@@ -99,6 +99,7 @@ def lower(
         claims=tuple(plan.Claim(c.name, c.value, c.because, line(c.span)) for c in spec.claims),
         resources=plan.Resources(*spec.resources[:3]),
         devel=plan.Base(lock.devel_name, lock.devel_digest) if lock.devel_name else None,
+        asked=lock.system.asked,
         devel_line=line(platform.devel_span) if platform.devel else 0,
     )
 
@@ -123,7 +124,8 @@ def _wheel(package: LockedPackage) -> plan.Wheel:
 
 
 def _deb(deb: Deb) -> plan.Deb:
-    return plan.Deb(deb.name, deb.version, plan.File(DEB_INDEX, deb.file, deb.sha256, deb.size))
+    file = plan.File(DEB_INDEX, deb.file, deb.sha256, deb.size)
+    return plan.Deb(deb.name, deb.version, file, deb.pool)
 
 
 def _extension(

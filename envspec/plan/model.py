@@ -35,7 +35,10 @@ TOOLS = "tools"
 FRAMEWORK = "framework"
 ARCHIVE = "source"
 DEBS = "debs"
-BUILD_DEBS = "build-debs"
+BUILD_DEBS = "debs-build"
+
+EXTENSIONS = "extensions"
+"""The stage of an image's build that holds the wheels of extensions, a folder for each."""
 
 EPOCH = 315_532_800
 """1980-01-01 00:00:00 UTC, the oldest moment that a wheel can hold: the time stamp of all that is
@@ -60,11 +63,12 @@ class Wheel(NamedTuple):
 
 
 class Deb(NamedTuple):
-    """A package of the distribution to install."""
+    """A package of the distribution to install; ``pool`` is its path below a mirror."""
 
     name: str
     version: str
     file: File
+    pool: str = ""
 
 
 class Base(NamedTuple):
@@ -245,6 +249,8 @@ class Plan(NamedTuple):
     devel: Base | None = None
     devel_line: int = 0
     epoch: int = EPOCH
+    asked: str = ""
+    """The image that told which packages of the distribution are lacking, ``""`` for the base."""
 
     @property
     def extensions(self) -> tuple[BuildExtension, ...]:

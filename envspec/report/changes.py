@@ -4,30 +4,32 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from envspec.credentials import masked
-from envspec.lock.compare import (
+from envspec.lock.compare import Comparison, Group, PackageChange, Setting
+from envspec.lock.compare_extensions import ExtensionChange
+from envspec.lock.compare_system import BUILD_STAGE, DebChange
+from envspec.lock.kinds import (
     ADDED,
+    BUILD,
     CHANGED,
     DOWNGRADED,
     MOVED,
     REBUILT,
     REMOVED,
     UPGRADED,
-    Comparison,
-    Group,
-    PackageChange,
-    Setting,
+    WHEEL,
 )
-from envspec.lock.model import LockedPackage
+from envspec.lock.model import Deb, LockedExtension, LockedPackage
 from envspec.render import visible
 from envspec.wording import size_of
 
 SCHEMA = 1
 _MARKS = {ADDED: "+", REMOVED: "-", UPGRADED: "↑", DOWNGRADED: "↓", CHANGED: "~", MOVED: "~",
-          REBUILT: "!"}  # fmt: skip
+          REBUILT: "!", BUILD: "~", WHEEL: "~"}  # fmt: skip
+_Change = PackageChange | ExtensionChange | DebChange
 _WORDS = re.compile(r"[A-Za-z0-9][A-Za-z0-9 .,→…()+:_-]*")
 _LONG_HEX = re.compile(r"\b((?:sha256:)?[0-9a-f]{12})[0-9a-f]{28,}\b")
 
@@ -74,6 +76,11 @@ def document(found: Comparison) -> dict[str, Any]:
             {"root": group.root, "changes": [_change_data(c) for c in group.changes]}
             for group in found.groups
         ],
+        "extensions": [_change_data(c) | {"loud": c.loud} for c in found.extensions],
+        "system": {
+            "lists": [_setting_data(s) for s in found.lists],
+            "changes": [_change_data(c) | {"stage": c.stage} for c in found.debs],
+        },
         "size": {"before": found.before, "after": found.after, "unsized": found.unsized},
     }
 
@@ -82,36 +89,51 @@ def _setting_data(setting: Setting) -> dict[str, str]:
     return {key: masked(value) for key, value in setting._asdict().items()}
 
 
-def _change_data(change: PackageChange) -> dict[str, Any]:
-    def side(package: LockedPackage | None) -> dict[str, Any] | None:
-        return (
-            {"version": package.version, **package.artefact._asdict()}
-            if package is not None
-            else None
-        )
-
+def _change_data(change: _Change) -> dict[str, Any]:
     return {
         "kind": change.kind,
         "name": change.name,
-        "before": side(change.before),
-        "after": side(change.after),
-        "notes": list(change.notes),
+        "before": _side(change.before),
+        "after": _side(change.after),
+        "notes": [masked(note) for note in change.notes],
     }
 
 
+def _side(one: LockedPackage | LockedExtension | Deb | None) -> dict[str, Any] | None:
+    if one is None or isinstance(one, Deb):
+        return one._asdict() if one else None
+    data = {"version": one.version, **one.artefact._asdict()}
+    if isinstance(one, LockedExtension):
+        build = {p.name: p.version for p in one.build}
+        data |= {"wheel": one.wheel, "wheel_sha256": one.wheel_sha256, "build": build}
+    return data
+
+
 def _parts(found: Comparison, draw: _Draw) -> Iterator[tuple[str, list[str]]]:
-    """Title and lines of each part."""
-    loud = [change for change in found.changes if change.kind == REBUILT]
+    """Title and lines of each part: what nothing explains, what the environment is, then what it
+    holds, the framework before all else, and what was asked for."""
+    every: tuple[_Change, ...] = (*found.changes, *found.extensions, *found.debs)
+    loud = [_sentence(change, draw) for change in every if _is_loud(change)]
     if loud:
-        yield "Same version, other bytes", [_sentence(change, draw) for change in loud]
+        yield "Same version, other bytes", loud
     if found.settings:
         yield "Environment", [_setting(setting, draw) for setting in found.settings]
     for group in found.groups:
-        quiet = [_sentence(c, draw) for c in group.changes if c.kind != REBUILT]
+        quiet = [_sentence(c, draw) for c in group.changes if not _is_loud(c)]
         if quiet:
             yield _title(group, draw), quiet
+    compiled = [_sentence(c, draw) for c in found.extensions if not _is_loud(c)]
+    if compiled:
+        yield "Extensions", compiled
+    system = [_sentence(c, draw) for c in found.debs if not _is_loud(c)]
+    if system or found.lists:
+        yield "Packages of the distribution", [*(_setting(s, draw) for s in found.lists), *system]
     if found.requirements:
         yield "What the spec asks for", [_setting(s, draw) for s in found.requirements]
+
+
+def _is_loud(change: _Change) -> bool:
+    return change.loud if isinstance(change, ExtensionChange) else change.kind == REBUILT
 
 
 def _title(group: Group, draw: _Draw) -> str:
@@ -124,19 +146,31 @@ def _setting(setting: Setting, draw: _Draw) -> str:
     return f"{what}: {draw(before) if before else 'none'} → {draw(after) if after else 'none'}"
 
 
-def _sentence(change: PackageChange, draw: _Draw) -> str:
+def _sentence(change: _Change, draw: _Draw) -> str:
     was, now = change.before, change.after
     versions = [p.version for p in (was, now) if p is not None]
     if len(versions) == 2 and versions[0] == versions[1]:
         versions.pop()
-    size = was or now
     # A sign would begin a list of its own in Markdown.
     mark = _MARKS[change.kind] if draw is str else change.kind
+    if isinstance(change, ExtensionChange) and change.loud:
+        mark = _MARKS[REBUILT] if draw is str else REBUILT
     head = f"{mark} {draw(change.name)} {' → '.join(map(draw, versions))}"
-    if change.kind in {ADDED, REMOVED} and size and size.artefact.size:
-        head += f" ({size_of(size.artefact.size)})"
-    said = (note if draw is str or _plain(note) else draw(note) for note in change.notes)
-    return f"{head}: {', '.join(said)}" if change.notes else head
+    size = _bytes(now or was)
+    if change.kind in {ADDED, REMOVED} and size:
+        head += f" ({size_of(size)})"
+    if isinstance(change, DebChange) and change.stage == BUILD_STAGE:
+        head += ", for builds alone"
+    notes = [_LONG_HEX.sub(r"\1…", masked(note)) for note in change.notes]
+    said = (note if draw is str or _plain(note) else draw(note) for note in notes)
+    return f"{head}: {', '.join(said)}" if notes else head
+
+
+def _bytes(one: LockedPackage | LockedExtension | Deb | None) -> int:
+    """What is to be installed; the archive of an extension says nothing of that."""
+    if one is None or isinstance(one, LockedExtension):
+        return 0
+    return one.size if isinstance(one, Deb) else one.artefact.size
 
 
 def _plain(note: str) -> bool:
@@ -146,10 +180,10 @@ def _plain(note: str) -> bool:
 
 
 def _sums(found: Comparison) -> Iterator[str]:
-    counts = Counter(change.kind for change in found.changes)
-    kinds = (ADDED, REMOVED, UPGRADED, DOWNGRADED, CHANGED, REBUILT, MOVED)
-    said = ", ".join(f"{counts[kind]} {kind}" for kind in kinds if counts[kind])
-    yield f"packages: {said}" if said else "packages: none changed"
+    yield f"packages: {_counted(found.changes) or 'none changed'}"
+    for what, changes in (("extensions", found.extensions), ("of the distribution", found.debs)):
+        if changes:
+            yield f"{what}: {_counted(changes)}"
     more = found.after - found.before
     sign = "+" if more >= 0 else "-"
     files = "file" if found.unsized == 1 else "files"
@@ -158,3 +192,10 @@ def _sums(found: Comparison) -> Iterator[str]:
         f"files: {size_of(found.before)} → {size_of(found.after)} "
         f"({sign}{size_of(abs(more))}){unsized}"
     )
+
+
+def _counted(changes: Sequence[_Change]) -> str:
+    counts = Counter(change.kind for change in changes)
+    kinds = (ADDED, REMOVED, UPGRADED, DOWNGRADED, CHANGED, REBUILT, MOVED, BUILD, WHEEL)
+    words = {WHEEL: "with another recorded wheel"}
+    return ", ".join(f"{counts[kind]} {words.get(kind, kind)}" for kind in kinds if counts[kind])

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from envspec import __version__
 from envspec.build.protocol import Built, EngineInfo, Rebuilt
-from envspec.plan.model import Plan
+from envspec.plan.model import BuildExtension, Plan
 from envspec.verify.claims import HALLUCINATIONS, scores
 from envspec.verify.pyramid import Outcome
 from envspec.verify.verdicts import BLOCKED, ERROR, FAIL, PASS, Rung
@@ -61,6 +61,7 @@ def document(
         "rungs": {name: _rung(rung) for name, rung in outcome.rungs.items()},
         "claims": [j._asdict() for j in outcome.judgements],
         "scores": scores(outcome.judgements),
+        "extensions": [_extension(step, built) for step in plan.extensions],
         "rebuild": _rebuild(rebuilt),
         "source_changed": list(outcome.source_changed),
         "identity": _identity(outcome.identity),
@@ -83,6 +84,18 @@ def verdict(outcome: Outcome, rebuilt: Rebuilt | None = None) -> str:
     if rungs & {FAIL, ERROR} or lies or outcome.source_changed or differs(rebuilt):
         return FAIL
     return BLOCKED if BLOCKED in rungs else "pass"
+
+
+def _extension(step: BuildExtension, built: Built) -> dict[str, Any]:
+    """The wheel that was compiled; ``recorded`` is the digest of the one in the lock."""
+    wheel = next((w for w in built.wheels if w.name == step.name), None)
+    return {
+        "name": step.name,
+        "version": step.version,
+        "file": wheel.file if wheel else None,
+        "sha256": wheel.sha256 if wheel else None,
+        "recorded": step.sha256 or None,
+    }
 
 
 def differs(rebuilt: Rebuilt | None) -> bool:

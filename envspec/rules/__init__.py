@@ -31,7 +31,6 @@ class Listed(NamedTuple):
 
 RULES: dict[str, Listed] = {
     "W0301": Listed("contradiction", ("claims",)),
-    "W0302": Listed("unlocked_system", ("system",)),
     "E0303": Listed("forbidden_variable", ()),
     "E0310": Listed("cpu_wheel", ("accelerator", "packages NAME")),
     "E0311": Listed("driver_floor", ("accelerator driver",)),

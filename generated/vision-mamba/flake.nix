@@ -381,7 +381,7 @@
         # The image of the Dockerfile, without its base.
         image = pkgs.dockerTools.buildLayeredImage {
           name = "vision-mamba";
-          tag = "c51c585c33187fd5";
+          tag = "ab4ef84b54de86ac";
           created = "1980-01-01T00:00:00Z";
           contents = [
             pkgs.bash

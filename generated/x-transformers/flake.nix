@@ -297,7 +297,7 @@
         # The image of the Dockerfile, without its base.
         image = pkgs.dockerTools.buildLayeredImage {
           name = "x-transformers";
-          tag = "594fc52c622ae598";
+          tag = "e7da17064947dd0e";
           created = "1980-01-01T00:00:00Z";
           contents = [
             pkgs.bash

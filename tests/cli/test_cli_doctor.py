@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import sys
+from pathlib import Path
 from typing import Any
 
+import pytest
 from local_index import make_wheel
+from sdists import make_sdist
 from user_room import Room
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "lock"))
+
+from packing_kit import repository
 
 
 def findings(room: Room, *argv: str) -> tuple[int, dict[tuple[str, str], dict[str, Any]]]:
@@ -105,3 +114,59 @@ def test_a_lock_that_is_missing_or_stale(room: Room) -> None:
 def test_a_spec_that_is_not_there(room: Room) -> None:
     done = room.run("doctor", "nowhere.env")
     assert (done.returncode, "error[E0902]" in done.stderr) == (1, True)
+
+
+EXTENSION = """
+extension fast-ops ==1.0 {
+  needs builder
+}
+"""
+
+
+def test_the_archive_and_the_tools_of_an_extension_are_pins(room: Room) -> None:
+    """Each by the name that the lock has, which that of an archive does not give."""
+    sdist = make_sdist("fast-ops", "1.0")
+    room.index.add(sdist, make_wheel("builder", "1.0"), make_wheel("pip", "1.0"))
+    room.write(more=EXTENSION)
+    room.good("lock")
+    _, found = findings(room, "spec.env")
+    assert found["pins", "offered"]["said"] == "5 of 5 as they are locked"
+    assert ("this spec here", "C compiler") in found
+    del room.index.projects["fast-ops"]
+    del room.index.projects["builder"]
+    status, found = findings(room, "spec.env")
+    assert status == 1
+    assert found["pins", "fast-ops"]["state"] == found["pins", "builder"]["state"] == "broken"
+    assert "`envspec lock -P fast-ops`" in found["pins", "fast-ops"]["hint"]
+
+
+def test_a_source_that_is_a_folder_is_looked_at_and_not_asked_for(room: Room) -> None:
+    folder = room.home / "code"
+    folder.mkdir()
+    (folder / "a.py").write_text("x = 1\n", encoding="utf-8")
+    text = room.spec.read_text(encoding="utf-8")
+    line = next(line for line in text.splitlines() if "source archive" in line)
+    room.spec.write_text(text.replace(line, '  source path "code"'), encoding="utf-8")
+    room.good("lock")
+    _, found = findings(room, "spec.env")
+    assert found["pins", "source"]["said"] == "the folder is as it is locked"
+    assert {f["state"] for (section, _), f in found.items() if section == "pins"} == {"good"}
+    (folder / "a.py").write_text("x = 2\n", encoding="utf-8")
+    status, found = findings(room, "spec.env")
+    assert (status, found["pins", "source"]["state"]) == (1, "broken")
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+def test_a_repository_that_was_not_asked_does_not_pass(room: Room) -> None:
+    made = repository(room.home / "elsewhere", {"a.py": "x = 1\n"})
+    text = room.spec.read_text(encoding="utf-8")
+    line = next(line for line in text.splitlines() if "source archive" in line)
+    stated = f'  source git "file://{room.home}/elsewhere" at "{made}"'
+    room.spec.write_text(text.replace(line, stated), encoding="utf-8")
+    room.good("lock")
+    _, found = findings(room, "spec.env")
+    assert found["this spec here", "git"]["state"] == "good"
+    assert found["pins", "source"]["said"].endswith("is kept in the cache")
+    shutil.rmtree(room.cache)
+    _, found = findings(room, "spec.env")
+    assert found["pins", "source"]["state"] == "unknown"

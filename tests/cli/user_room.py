@@ -60,6 +60,7 @@ class Room:
         self.temporary.mkdir()
         self.pids: set[int] = set()
         self.variables: dict[str, str] = {}
+        self.base = BASE
         index.add(make_wheel("tiny", "1.0"), fake_installer())
         self.archive = tar(self.home / "demo-1.0.tar.gz", {"demo.py": "import tiny\n"})
         (self.home / "smoke.py").write_text("import demo\nprint(demo.tiny.NAME)\n")
@@ -82,7 +83,7 @@ class Room:
         self.spec.write_text(
             f"envspec 1\n\nproject {self.project} {{\n"
             f'  source archive "demo-1.0.tar.gz" sha256 "{archive or self.archive}"\n}}\n\n'
-            f'platform linux/amd64 {{\n  base   "{BASE}"\n  python {PYTHON}\n}}\n\n'
+            f'platform linux/amd64 {{\n  base   "{self.base}"\n  python {PYTHON}\n}}\n\n'
             f"packages {{\n  {packages}\n}}\n{more}\n"
             f"entry smoke {{\n  level   c1\n  {entry}\n  timeout {timeout}\n}}\n",
             encoding="utf-8",

@@ -50,7 +50,7 @@ def test_the_sections_hold_the_plan() -> None:
         *(
             f"{name}.lock /opt/envspec-wheels/{name}.lock"
             for name in (
-                *("checksums.build-debs", "checksums.debs", "checksums.extension-torch-scatter"),
+                *("checksums.debs-build", "checksums.debs", "checksums.extension-torch-scatter"),
                 *("checksums.source", "checksums.tools", "requirements.build-torch-scatter"),
                 *("requirements.framework", "requirements.packages"),
             )
@@ -63,7 +63,7 @@ def test_the_sections_hold_the_plan() -> None:
     post = commands(found.sections["post"])
     assert post[:2] == ["set -eu", "umask 022"]
     assert "--chdir=/opt/envspec-wheels/debs sha256sum --check" in post[2]
-    assert " --no-download " in post[2]
+    assert " --no-install-recommends " in post[2]
     installs = [line for line in post if " pip install " in line]
     assert len(installs) == 4
     assert "/opt/build/dist torch-scatter && " in installs.pop(), "the wheel that was compiled"

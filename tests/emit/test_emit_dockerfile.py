@@ -42,7 +42,7 @@ def expected(value: plan.Plan) -> list[tuple[str, tuple[str, ...]]]:
     if "runtime" in debs:
         lines += [("FROM", ()), checked("debs")]
     if value.extensions or apart:
-        lines += [("FROM", ()), *([checked("build-debs")] if "build" in debs else [])]
+        lines += [("FROM", ()), *([checked("debs-build")] if "build" in debs else [])]
     for extension in value.extensions:
         lock = layer_lock(f"build-{extension.name}")
         folders = ("framework", f"build-{extension.name}")
@@ -52,6 +52,8 @@ def expected(value: plan.Plan) -> list[tuple[str, tuple[str, ...]]]:
         lines += [checked(f"extension-{extension.name}"), ("RUN", (OFFLINE, UV))]
         if extension.sha256:
             lines.append(("RUN", (OFFLINE, listed(checksum_list(f"wheel-{extension.name}")))))
+    if value.extensions:
+        lines += [("FROM", ()), *(("COPY", (f"--from=build-{e.name}",)) for e in value.extensions)]
     lines.append(("FROM", ()))
     for step in value.steps:
         if isinstance(step, plan.CreateEnvironment):
@@ -60,7 +62,7 @@ def expected(value: plan.Plan) -> list[tuple[str, tuple[str, ...]]]:
             own = listed(layer_lock(step.layer))
             lines.append(("RUN", (OFFLINE, wheels_of(step.layer), UV, own)))
         elif isinstance(step, plan.BuildExtension):
-            built = f"{MOUNT},from=build-{step.name},source=/opt/build/dist,target=/wheels"
+            built = f"{MOUNT},from=extensions,source={step.name},target=/wheels"
             lines.append(("RUN", (OFFLINE, built, UV)))
     source = [("WORKDIR", ()), checked("source")]
     environment = f"{MOUNT},from=environment,source=/opt/env,target=/opt/env"
@@ -103,9 +105,9 @@ def test_every_step_of_the_plan_is_there_with_its_arguments() -> None:
     check = "env --chdir=/wheels sha256sum --check --strict --quiet /checksums.tools.lock && "
     assert unpack[2].startswith(f"{check}python3.11 -m zipfile -e /wheels/")
     assert place[-2:] == ("/opt/uv-wheel/uv-0.9.0.data/scripts/uv", "/opt/uv/uv")
-    for run, folder in ((debs, "debs"), (build_debs, "build-debs")):
+    for run, folder in ((debs, "debs"), (build_debs, "debs-build")):
         assert f" /checksums.{folder}.lock && env DEBIAN_FRONTEND=noninteractive " in run[2]
-        assert " --no-install-recommends --no-download " in run[2]
+        assert " --no-install-recommends -o Dir::Etc::SourceList=/dev/null " in run[2]
         assert " /wheels/*.deb && rm -rf " in run[2]
     assert create[-3:] == ("--python", "python3.11", plan.BUILD_PREFIX)
     assert " --requirements /requirements.build-torch-scatter.lock && find " in tools[2]
@@ -123,7 +125,10 @@ def test_every_step_of_the_plan_is_there_with_its_arguments() -> None:
     assert " --find-links /wheels torch-scatter && find /opt/env/lib -path " in extension[2]
     assert f" --file /wheels/{value.source.archive.file} --directory /opt/src " in source[2]
     assert step == ("python", "setup.py", "build_ext")
-    assert named(found, "COPY")[0].value == (plan.SOURCE, plan.SOURCE)
+    assert [c.value for c in named(found, "COPY")] == [
+        (plan.BUILD_DIST, "/torch-scatter"),
+        (plan.SOURCE, plan.SOURCE),
+    ]
     assert named(found, "USER")[0].value == ("65534:65534",)
     assert named(found, "CMD")[0].value == (plan.INTERPRETER,)
 
@@ -142,6 +147,7 @@ def test_what_compiles_stays_out_of_the_image() -> None:
         "runtime": "base",
         "toolchain": "runtime",
         "build-torch-scatter": "toolchain",
+        "extensions": "scratch",
         "environment": "runtime",
         "steps": "toolchain",
         "image": "environment",

@@ -10,7 +10,7 @@ import pytest
 from envspec.explain import Explained, UnknownPackageError, explain
 from envspec.language.parse import parse
 from envspec.language.resolve import resolve
-from envspec.lock.model import Artefact, Lock, LockedPackage
+from envspec.lock.model import Artefact, Lock, LockedExtension, LockedPackage
 from envspec.model import Spec
 from envspec.report import explained
 from envspec.source import SourceFile
@@ -93,6 +93,61 @@ def lock() -> Lock:
         resolver="uv",
         resolver_version="0.13.9",
     )
+
+
+def compiled(**more: str) -> Lock:
+    """The lock with what it holds of the two extensions."""
+    whole = lock()
+    torch = next(p for p in whole.packages if p.name == "torch")
+    tools = (
+        locked("packaging", "25.0", [], ["wheel", "spec"]),
+        locked("setuptools", "80.9.0", [], ["spec"]),
+        torch,
+        locked("wheel", "0.45.1", ["packaging"], ["spec"]),
+    )
+    flash = LockedExtension(
+        "flash-attn",
+        "2.8.3",
+        Artefact("pypi", "flash_attn-2.8.3.tar.gz", "cd" * 32, 8_400_000),
+        ("einops", "torch"),
+        tools,
+    )
+    source = Artefact("", "homemade-0123456789ab.tar", "ef" * 32, 10_240)
+    made = LockedExtension("homemade", "1.0", source, (), (torch,), **more)
+    return whole._replace(extensions=(flash, made))
+
+
+@pytest.mark.parametrize("name", ["flash-attn", "homemade", "setuptools", "packaging"])
+def test_what_is_compiled_as_it_is_drawn(name: str) -> None:
+    wheel = {"wheel": "homemade-1.0-cp311-cp311-linux_x86_64.whl", "wheel_sha256": "12" * 32}
+    found = explain(*read(), compiled(**wheel), name)
+    path = HERE / "texts" / f"{name}-locked.txt"
+    compare(path, explained.text(found), folder="tests/explain")
+
+
+def test_a_repository_is_told_without_its_credentials() -> None:
+    commit = "0123456789abcdef0123456789abcdef01234567"
+    git = f'source git "https://code.example/homemade" at "{commit}"'
+    text = SPEC.replace(
+        "extension homemade ==1.0 {\n  needs torch setuptools",
+        f"extension homemade {{\n  {git}\n  needs torch setuptools",
+    )
+    assert git in text
+    (found,) = explain(*read(text), compiled(), "homemade")
+    assert "its source is https://code.example/homemade at 0123456789ab, packed as" in said(found)
+
+
+def test_another_torch_than_it_was_locked_against_is_told() -> None:
+    whole = compiled()
+    old = next(p for p in whole.packages if p.name == "torch")._replace(version="2.7.1")
+    first = whole.extensions[0]._replace(build=(old,))
+    (found,) = explain(*read(), whole._replace(extensions=(first,)), "flash-attn")
+    assert "it is locked against torch 2.7.1, and torch 2.8.0 is installed" in said(found)
+
+
+def test_everything_holds_extensions_and_no_tools_of_their_builds() -> None:
+    names = [e.name for e in explain(*read(), compiled())]
+    assert names == [e.name for e in explain(*read(), lock())]
 
 
 def read(text: str = SPEC) -> tuple[Spec, SourceFile]:

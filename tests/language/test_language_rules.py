@@ -88,13 +88,6 @@ def test_w0301_claims_that_cannot_be_true(extra: str, title: str, elsewhere: str
     assert finding.hint
 
 
-def test_w0302_packages_of_the_distribution() -> None:
-    (finding,) = of_rules("system {\n  runtime libgl1\n  build g++\n}\n")
-    assert (finding.code, finding.severity) == ("W0302", WARNING)
-    assert "libgl1, g++" in finding.cause
-    assert of_rules('env { A="b" }\n') == ()
-
-
 @pytest.mark.parametrize(
     "name",
     [
@@ -120,8 +113,8 @@ def test_e0303_lets_other_variables_be() -> None:
 
 
 def test_every_rule_has_a_code_and_findings_come_by_place() -> None:
-    text = SPEC + 'system { runtime libgl1 }\nenv { PATH="x" }\n' + claims("c1 pass")
+    text = SPEC + 'env { PATH="x" }\n' + claims("c1 pass")
     source = SourceFile("spec.env", text)
     codes = [d.code for d in rules.check(read(text), source)]
-    assert codes == ["W0302", "E0303", "W0301"]
+    assert codes == ["E0303", "W0301"]
     assert set(codes) <= set(rules.RULES)

@@ -23,6 +23,8 @@ Reader = Callable[[Entry], Iterable[bytes]]
 _BLOCK = 512
 _RECORD = 20 * _BLOCK
 _NAME = 100
+_LARGE = 8 << 30
+"""From here on a size stands in its field in base 256, as GNU tar has it."""
 _POINTER = b"version https://git-lfs.github.com/spec/v1\n"
 _LONGEST_POINTER = 1024
 _FILE, _LINK, _FOLDER, _LONG_NAME, _LONG_TARGET = b"0", b"2", b"5", b"L", b"K"
@@ -142,7 +144,7 @@ def _plain(name: bytes, kind: bytes, mode: int, size: int, target: bytes, moment
             b"%07o\0" % mode,
             b"%07o\0" % 0,  # user
             b"%07o\0" % 0,  # group
-            b"%011o\0" % size,
+            b"%011o\0" % size if size < _LARGE else b"\x80" + size.to_bytes(11, "big"),
             b"%011o\0" % moment,
         )
     )

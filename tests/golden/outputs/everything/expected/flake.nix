@@ -307,7 +307,7 @@
         # The image of the Dockerfile, without its base.
         image = pkgs.dockerTools.buildLayeredImage {
           name = "every-thing-fb24a5fa";
-          tag = "2c4fb484ca6f6acd";
+          tag = "a2f7b6358b4e5fb7";
           created = "1980-01-01T00:00:00Z";
           contents = [
             pkgs.bash

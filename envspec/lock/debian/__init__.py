@@ -1,0 +1,1 @@
+"""Packages of the distribution: which ones the images lack, as their own apt tells."""
