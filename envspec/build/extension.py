@@ -8,23 +8,20 @@ from __future__ import annotations
 
 import shutil
 
-from envspec.build import unpack
-from envspec.build.failure import BuildFailed
 from envspec.build.installer import (
     STEP_SECONDS,
     Work,
-    fetched,
     forget_times,
     install_wheels,
     refuse_failed,
     run_uv,
+    unpack_archive,
     uv_program,
 )
 from envspec.build.interpreter import Interpreter
 from envspec.build.marker import BUILD, ENV
 from envspec.build.places import SYSTEM_PATH
 from envspec.build.protocol import BuiltWheel, Invocation
-from envspec.build.tail import printable
 from envspec.build.tree import hash_file
 from envspec.plan import model as plan
 
@@ -54,16 +51,7 @@ def build(work: Work, step: plan.BuildExtension, found: Interpreter) -> BuiltWhe
         said,
     )
     install_wheels(work, step.wheels, environment, step.line, f"what `{step.name}` is built with")
-    try:
-        unpack.unpack(fetched(work, step.archive), folder / "source")
-    except unpack.Refused as refusal:
-        raise BuildFailed(
-            "E0706",
-            f"the source archive `{printable(step.archive.file)}` is refused",
-            line=step.line,
-            cause=printable(str(refusal)),
-            hint="look at it with `tar -tvf`",
-        ) from None
+    unpack_archive(work, step.archive, folder / "source", step.line)
     argv: tuple[str, ...] = (
         _UV,
         "build",

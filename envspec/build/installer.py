@@ -11,10 +11,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, NamedTuple
 
+from envspec.build import unpack
 from envspec.build.failure import BuildFailed
 from envspec.build.interpreter import Interpreter
 from envspec.build.protocol import Completed, Invocation
 from envspec.build.tail import printable
+from envspec.build.tree import hash_file
 from envspec.plan.model import File, Plan, Wheel
 from envspec.reporter import Reporter
 
@@ -45,6 +47,33 @@ def fetched(work: Work, file: File) -> Path:
         if file in members and (work.files / layer / file.file).is_file():
             return work.files / layer / file.file
     return work.files / file.file
+
+
+def unpack_archive(work: Work, archive: File, destination: Path, line: int) -> None:
+    """Unpack an archive of the plan, after a last look at its hash: what stands in the store under
+    a name may have been changed since.
+
+    Raises:
+        BuildFailed: E0706.
+    """
+    path = fetched(work, archive)
+    cause = ""
+    if hash_file(path) != archive.sha256:
+        cause = "it is not the file that is locked: its sha256 is another one"
+    else:
+        try:
+            unpack.unpack(path, destination)
+        except unpack.Refused as refusal:
+            cause = printable(str(refusal))
+    if cause:
+        raise BuildFailed(
+            "E0706",
+            f"the source archive `{printable(archive.file)}` is refused",
+            line=line,
+            cause=cause,
+            hint="look at it with `tar -tvf`; an archive made by `python -m build --sdist` or "
+            "`git archive` is fine",
+        )
 
 
 def uv_program() -> str:

@@ -5,21 +5,20 @@ from __future__ import annotations
 import shutil
 import subprocess
 
-from envspec.build import extension, interpreter, unpack
+from envspec.build import extension, interpreter
 from envspec.build.failure import BuildFailed
 from envspec.build.installer import (
     STEP_SECONDS,
     Work,
-    fetched,
     install_wheels,
     refuse_failed,
     run_uv,
+    unpack_archive,
     uv_program,
 )
 from envspec.build.interpreter import Interpreter
 from envspec.build.marker import BUILD, ENV, SRC
 from envspec.build.protocol import BuiltWheel, Invocation
-from envspec.build.tail import printable
 from envspec.plan.model import (
     SOURCE,
     BuildExtension,
@@ -115,17 +114,7 @@ def _install(work: Work, step: InstallWheels) -> None:
 
 def _unpack(work: Work, step: UnpackSource) -> None:
     work.reporter.line(f"unpacking {step.archive.file}")
-    try:
-        unpack.unpack(fetched(work, step.archive), work.folder / SRC)
-    except unpack.Refused as refusal:
-        raise BuildFailed(
-            "E0706",
-            f"the source archive `{printable(step.archive.file)}` is refused",
-            line=step.line,
-            cause=printable(str(refusal)),
-            hint="look at it with `tar -tvf`; an archive made by `python -m build --sdist` or "
-            "`git archive` is fine",
-        ) from None
+    unpack_archive(work, step.archive, work.folder / SRC, step.line)
 
 
 def _run(work: Work, step: RunStep, found: Interpreter) -> None:

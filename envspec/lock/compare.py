@@ -14,6 +14,7 @@ from envspec.lock.graph import SPEC, Graph
 from envspec.lock.kinds import kind_of
 from envspec.lock.layers import FRAMEWORK, layer
 from envspec.lock.model import Lock, LockedPackage
+from envspec.lock.reasons import named_debs
 from envspec.lock.release_notes import notes
 from envspec.machines import MACHINES
 
@@ -91,8 +92,13 @@ def compare(before: Lock, after: Lock) -> Comparison:
         unsized=(*old, *new).count(0),
         extensions=extension_changes(before, after),
         lists=_different(_lists(before, after)),
-        debs=deb_changes(before.system, after.system),
+        debs=deb_changes(before.system, after.system, _named_debs(before, after)),
     )
+
+
+def _named_debs(*locks: Lock) -> frozenset[str]:
+    stages = ("runtime", "build")
+    return frozenset(name for lock in locks for stage in stages for name in named_debs(lock, stage))
 
 
 def _different(settings: list[Setting]) -> tuple[Setting, ...]:

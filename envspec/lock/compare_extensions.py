@@ -44,8 +44,8 @@ def _change(
     if was is None or now is None:
         assert kind in {ADDED, REMOVED}
         one = now or was
-        notes = tuple(_against(one)) if one is not None and now is not None else ()
-        return ExtensionChange(kind or "", name, was, now, notes)
+        against = tuple(_against(one)) if one is not None and now is not None else ()
+        return ExtensionChange(kind or "", name, was, now, against)
     notes = [*_archive(was, now), *_requires(was, now)]
     imports = list(_build(was.build, now.build))
     told = list(_told(name, before, after))

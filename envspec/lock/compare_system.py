@@ -23,8 +23,11 @@ class DebChange(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def deb_changes(before: System, after: System) -> tuple[DebChange, ...]:
-    """Every package that is different: those of the image before those of builds, by name."""
+def deb_changes(
+    before: System, after: System, named: frozenset[str] = frozenset()
+) -> tuple[DebChange, ...]:
+    """Every package that is different: those of the image before those of builds, and in both
+    those that the spec names first."""
     found: list[DebChange] = []
     for stage, was, now in (
         (RUNTIME, before.runtime, after.runtime),
@@ -32,7 +35,7 @@ def deb_changes(before: System, after: System) -> tuple[DebChange, ...]:
     ):
         old = {(d.name, d.architecture): d for d in was}
         new = {(d.name, d.architecture): d for d in now}
-        for key in sorted({*old, *new}):
+        for key in sorted({*old, *new}, key=lambda key: (key[0] not in named, key)):
             change = _change(stage, key[0], old.get(key), new.get(key))
             if change is not None:
                 found.append(change)

@@ -63,8 +63,6 @@ def deb_reasons(lock: Lock, name: str) -> tuple[DebReason, ...]:
     found = []
     for stage, debs in ((RUNTIME, lock.system.runtime), (BUILD, lock.system.build)):
         by = named_debs(lock, stage)
-        if stage == BUILD:  # the image that compiles may lack what the base has
-            by = tuple(dict.fromkeys((*by, *named_debs(lock, RUNTIME))))
         for deb in debs:
             if deb.name == plain and architecture in {"", deb.architecture}:
                 named = plain in by

@@ -39,7 +39,7 @@ def uv_version() -> str:
 
 
 def proxy_variables(pip: PipConfig) -> dict[str, str]:
-    """The proxy that pip is told, as the variables that every client reads, so that NO_PROXY holds too."""
+    """The proxy that pip is told, as variables that every client reads: NO_PROXY holds then too."""
     names = ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy")
     return dict.fromkeys(names, pip.proxy) if pip.proxy else {}
 

@@ -59,6 +59,9 @@ def verify(
     _room(loaded)
     store = Store()
     info = machine.engine.info()
+    if made.plan.asked and info.system:
+        said = f"packages of the distribution were chosen for `{made.plan.asked}`, not for the base"
+        info = info._replace(weaknesses=(*info.weaknesses, said))
     fetch(loaded, made.plan, store, reporter, system=info.system, base_from=machine.base_from)
     with placed(loaded.source, loaded.home):
         _empty(logs)

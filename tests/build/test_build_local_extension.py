@@ -89,6 +89,20 @@ def test_another_archive_than_the_plan_names_is_refused(room: Room) -> None:
         room.build(room.plan(step._replace(wheels=(other,))))
 
 
+@pytest.mark.parametrize("which", ["extension", "source"])
+def test_an_archive_that_was_changed_in_the_store_is_refused(room: Room, which: str) -> None:
+    """One flipped byte after the last look at the store: the archive is looked at again."""
+    step = extension(room)
+    name = f"extension-ext/{step.archive.file}" if which == "extension" else "source/demo-1.tar.gz"
+    path = room.files / name
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(BuildFailed, match="E0706") as caught:
+        room.build(room.plan(step))
+    assert "its sha256 is another one" in caught.value.cause
+
+
 def test_two_builds_are_compared_and_neither_stays(room: Room) -> None:
     (first, second), names = rebuilt(room, room.plan(extension(room)))
     assert first == second

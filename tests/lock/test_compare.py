@@ -233,6 +233,13 @@ def test_every_field_of_a_deb_and_of_an_extension_is_compared() -> None:
         assert not compare(lock(extensions=(OPS,)), lock(extensions=(now_,))).same, field
 
 
+def test_packages_that_the_spec_names_stand_before_those_they_bring() -> None:
+    more = (GL._replace(name="aaa", file="aaa.deb"), GL, GL._replace(name="zzz", file="zzz.deb"))
+    now = lock(system=SYSTEM._replace(runtime=more), inputs=(("system runtime", "zzz libgl1"),))
+    found = compare(lock(), now)
+    assert [c.name for c in found.debs] == ["libgl1", "zzz", "aaa", "gcc"]
+
+
 def test_a_source_is_told_by_its_kind() -> None:
     def with_source(stated: str, sha: str = "c") -> Lock:
         source = Artefact("", "demo.tar", sha * 64, 10)
