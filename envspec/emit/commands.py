@@ -87,7 +87,8 @@ def build_extension(step: plan.BuildExtension) -> list[str]:
     Isolation is off: an isolated build would fetch what it imports, by no lock.
     """
     variables = [f"{name}={text}" for name, text in step.environment]
-    argv = [f"{INSTALLER}/uv", "build", "--quiet", "--wheel", "--no-build-isolation", "--offline"]
+    # Not quiet: this takes minutes, and what the compiler says is what people look for.
+    argv = [f"{INSTALLER}/uv", "build", "--wheel", "--no-build-isolation", "--offline"]
     argv += ["--no-cache", "--no-config", "--python", f"{plan.BUILD_PREFIX}/bin/python"]
     return ["env", *variables, *argv, "--out-dir", plan.BUILD_DIST, plan.BUILD_SOURCE]
 

@@ -148,7 +148,7 @@ def _docker(plan: Plan, held: Sequence[Image], outputs: str) -> str:
     unpack, contexts = [], ""
     for image in held:
         if image.file:
-            folder = image.file.removesuffix(".tar").replace("/", "-")
+            folder = "image-" + image.file.rpartition("/")[2].removesuffix(".tar")
             unpack.append(f"mkdir ../{folder} && tar -xf {image.file} -C ../{folder}")
             word = shlex.quote(f"{image.reference}=oci-layout://../{folder}@{image.base.digest}")
             contexts += f" \\\n  --build-context {word}"
@@ -163,8 +163,8 @@ In this folder:
 ```
 
 No step of the build has a network, and every file is compared with its hash before it is installed.
-With Podman write `podman build` in place of `docker buildx build`. For the same bytes on every machine
-add what the first lines of the Dockerfile say.
+With Podman write `podman build` in place of `docker buildx build`. For the same bytes on every
+machine add what the first lines of the Dockerfile say.
 """
 
 
@@ -212,8 +212,8 @@ with what the spec claims. It needs no network and no cache; with `--engine loca
 stays as it was written. Verifying runs the code of the deposit, in a sandbox.{
         '''
 
-Where Docker does not have the base image by its digest, `docker load --input FILE` brings the one in
-`base/`.'''
+Where Docker does not have the base image by its digest, `docker load --input FILE` brings the one
+in `base/`.'''
         if any(image.file for image in held)
         else ""
     }

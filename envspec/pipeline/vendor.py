@@ -170,9 +170,9 @@ def _images(plan: Plan, fresh: Path, store: Store, reporter: Reporter) -> dict[s
     """Save the images of a plan; reference → name in the deposit."""
     saved: dict[str, str] = {}
     (fresh / deposit.IMAGES).mkdir()
-    for image in deposit_text.images(plan):
+    for stem, image in zip(("base", "devel"), deposit_text.images(plan), strict=False):
         if image.reference not in saved:
-            name = f"{deposit.IMAGES}/{image.base.digest.partition(':')[2]}.tar"
+            name = f"{deposit.IMAGES}/{stem}.tar"
             with workspace(store.root / "tmp") as work:
                 deposit_image.save(image.base, plan.platform, fresh / name, work, reporter)
             saved[image.reference] = name

@@ -191,7 +191,7 @@ def test_e0501_a_declared_index_that_does_not_answer(room: Room, closed_port: st
 
 def test_e0501_the_index_is_gone_when_a_file_is_fetched(room: Room, closed_port: str) -> None:
     room.good("lock")
-    room.good("fetch")
+    room.good("fetch", "-o", "elsewhere")
     (stored,) = room.cache.glob("store/sha256/*/*/tiny-*.whl")
     stored.unlink()
     room.variables["ENVSPEC_INDEX_PYPI"] = closed_port

@@ -22,6 +22,8 @@ from user_room import Done, Room, containers_of, end, processes_left
 LOCAL = ("verify", "--engine", "local")
 OUTPUTS = {
     "Dockerfile",
+    "checksums.source.lock",
+    "checksums.tools.lock",
     "flake.lock",
     "flake.nix",
     "manifest.json",

@@ -12,6 +12,7 @@ import errno
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 from envspec.diagnostics import DiagnosticError
@@ -142,23 +143,26 @@ def _work_tree(top: bytes, prefix: bytes, own: _Own, deeper: int) -> Iterator[by
     """Paths of a work tree, and of the repositories in it."""
     folder = Path(os.fsdecode(_join(top, prefix)))
     seen: set[bytes] = set()
-    for record in git.records(["ls-files", "-z", "--stage", "--cached"], folder):
-        head, _, path = record.partition(b"\t")
-        if path in seen or own.holds(prefix + path):
-            continue
-        seen.add(path)
-        yield from (
-            _repository(top, prefix + path, own, deeper)
-            if head.startswith(b"160000")
-            else (prefix + path,)
-        )
-    for path in git.records(["ls-files", "-z", "--others", "--exclude-standard"], folder):
-        if own.holds(prefix + path.rstrip(b"/")) or _is_junk(path):
-            continue
-        if path.endswith(b"/"):
-            yield from _repository(top, prefix + path.rstrip(b"/"), own, deeper)
-        else:
-            yield prefix + path
+    with closing(git.records(["ls-files", "-z", "--stage", "--cached"], folder)) as tracked:
+        for record in tracked:
+            head, _, path = record.partition(b"\t")
+            if path in seen or own.holds(prefix + path):
+                continue
+            seen.add(path)
+            yield from (
+                _repository(top, prefix + path, own, deeper)
+                if head.startswith(b"160000")
+                else (prefix + path,)
+            )
+    listing = ["ls-files", "-z", "--others", "--exclude-standard"]
+    with closing(git.records(listing, folder)) as others:
+        for path in others:
+            if own.holds(prefix + path.rstrip(b"/")) or _is_junk(path):
+                continue
+            if path.endswith(b"/"):
+                yield from _repository(top, prefix + path.rstrip(b"/"), own, deeper)
+            else:
+                yield prefix + path
 
 
 def _repository(top: bytes, path: bytes, own: _Own, deeper: int) -> Iterator[bytes]:

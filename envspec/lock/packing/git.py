@@ -9,7 +9,7 @@ import shutil
 import signal
 import subprocess
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
@@ -62,8 +62,9 @@ def output(arguments: Sequence[str], folder: Path, *, limit: int = 1 << 20) -> b
         return said
 
 
-def records(arguments: Sequence[str], folder: Path) -> Iterator[bytes]:
-    """What a local command of git says under ``-z``, one by one.
+def records(arguments: Sequence[str], folder: Path) -> Generator[bytes, None, None]:
+    """What a local command of git says under ``-z``, one by one. Close it where it may not be read
+    to its end: git is at work until then.
 
     Raises:
         GitFailed, DiagnosticError: as `running` does.

@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import Generator, Iterator
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -49,7 +49,9 @@ def entries(url: str, commit: str, work: Path, reporter: Reporter) -> tuple[Entr
             empty commit), E0423 (the repository cannot be had), E0424 (it has no such commit).
     """
     try:
-        found = checked(_collected(_Wanted(url, commit, b""), work, reporter))
+        # Closed here: an error's traceback would keep it, and git with it, for as long as it lives.
+        with closing(_collected(_Wanted(url, commit, b""), work, reporter)) as collected:
+            found = checked(collected)
     except git.GitFailed as failure:
         raise unreadable(url, commit, failure) from None
     if not found:
@@ -100,7 +102,7 @@ def _blob(process: subprocess.Popen[bytes], entry: Entry) -> Iterator[bytes]:
     process.stdout.read(1)
 
 
-def _collected(first: _Wanted, work: Path, reporter: Reporter) -> Iterator[Entry]:
+def _collected(first: _Wanted, work: Path, reporter: Reporter) -> Generator[Entry, None, None]:
     waiting, number = [first], 0
     while waiting:
         wanted = waiting.pop(0)
@@ -110,13 +112,14 @@ def _collected(first: _Wanted, work: Path, reporter: Reporter) -> Iterator[Entry
         folder = work / f"{number}.git"
         _fetch(wanted, folder, reporter)
         modules: list[tuple[bytes, str]] = []
-        for entry in _tree(wanted, folder):
-            if entry.place:
-                yield entry
-            else:
-                modules.append((entry.path, entry.blob.decode()))
-                if len(modules) > MOST_REPOSITORIES:
-                    raise _too_many()
+        with closing(_tree(wanted, folder)) as tree:
+            for entry in tree:
+                if entry.place:
+                    yield entry
+                else:
+                    modules.append((entry.path, entry.blob.decode()))
+                    if len(modules) > MOST_REPOSITORIES:
+                        raise _too_many()
         if modules:
             waiting.extend(_submodules(wanted, folder, modules))
 
@@ -128,13 +131,13 @@ def _too_many() -> DiagnosticError:
     )
 
 
-def _tree(wanted: _Wanted, folder: Path) -> Iterator[Entry]:
+def _tree(wanted: _Wanted, folder: Path) -> Generator[Entry, None, None]:
     """The files of a commit; a submodule is an entry without a place."""
     place = os.fsencode(folder)
     listing = ["ls-tree", "-r", "-z", "--long", "--full-tree", wanted.commit]
     with ExitStack() as stack:
         read = reader(stack)
-        for record in git.records(listing, folder):
+        for record in stack.enter_context(closing(git.records(listing, folder))):
             head, _, name = record.partition(b"\t")
             mode, _, blob, size = head.split()
             path = wanted.prefix + name
