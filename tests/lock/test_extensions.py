@@ -127,6 +127,29 @@ def test_no_code_of_an_archive_is_run(room: Room, tmp_path: Path, resolver: str,
     assert not marker.exists()
 
 
+@pytest.mark.parametrize("how", ["needs", "build-system", "run time", "package"])
+def test_no_code_of_a_build_dependency_is_run(
+    room: Room, tmp_path: Path, resolver: str, how: str
+) -> None:
+    """An archive that what is built would import: no wheel of it, so it is refused by its name, and
+    nobody looks into it by running it."""
+    marker = tmp_path / "marker"
+    code = MARKING.format(marker=str(marker))
+    backend = '[build-system]\nrequires = ["evil"]\nbuild-backend = "evil"\n'
+    room.index.add(make_sdist("evil", "1.0", files={"setup.py": code, "pyproject.toml": backend}))
+    requires = ("evil",) if how == "run time" else ()
+    files = {"pyproject.toml": backend} if how in {"build-system", "package"} else {}
+    room.index.add(make_sdist("ops", "1.0", requires, files=files))
+    needs = " {\n  needs setuptools evil\n}" if how == "needs" else ""
+    packages = "torch ==2.5\n  evil" if how == "package" else "torch ==2.5"
+    spec, source = written(f"extension ops{needs}", packages)
+    with pytest.raises(DiagnosticError) as caught:
+        room.lock(spec, source, resolver)
+    assert caught.value.diagnostics[0].code in {"E0403", "E0404", "E0405", "E0435"}
+    assert "evil" in str(caught.value.diagnostics)
+    assert not marker.exists()
+
+
 def test_the_marker_would_be_written(tmp_path: Path) -> None:
     """The test above can fail: the code in it does write."""
     marker = tmp_path / "marker"
