@@ -25,6 +25,7 @@ from envspec.source import SourceFile
 pytest.register_assert_rewrite("user_room")
 
 ROOT = Path(__file__).resolve().parents[1]
+SHORT_BYTES = 24
 NO_ENGINE = "no Docker Engine answers"
 
 
@@ -50,6 +51,11 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         if os.environ.get("ENVSPEC_REQUIRE_ENGINE") == "1":
             pytest.fail(f"{NO_ENGINE}, and ENVSPEC_REQUIRE_ENGINE=1 asks for one", pytrace=False)
         pytest.skip(NO_ENGINE)
+
+
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Long bytes are named by their argument: an archive may carry the time it was packed at."""
+    return argname if isinstance(val, (bytes, bytearray)) and len(val) > SHORT_BYTES else None
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

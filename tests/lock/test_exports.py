@@ -122,9 +122,9 @@ def read(text: str) -> Pylock:
 def test_a_pylock_is_valid_and_whole(path: Path) -> None:
     lock = example(path)
     found = read(pylock(lock))
-    assert [(p.name, str(p.version)) for p in found.packages] == sorted(
-        (p.name, p.version) for p in lock.packages
-    )
+    locked = [(p.name, p.version) for p in lock.packages]
+    compiled_ones = [(e.name, e.version) for e in lock.extensions]
+    assert [(p.name, str(p.version)) for p in found.packages] == sorted(locked + compiled_ones)
     files = {w.name: w for p in found.packages for w in p.wheels or ()}
     for package in lock.packages:
         wheel = files[package.artefact.file]
