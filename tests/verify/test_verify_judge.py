@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from envspec.plan.model import Entry, Expect
-from envspec.verify import judge
-from envspec.verify.judge import Ran
-from envspec.verify.pyramid import changes, live_names
+from envspec.verify import judge_entries, judge_imports, judge_kernels
+from envspec.verify.judge_entries import Ran
+from envspec.verify.pyramid import changes
 from envspec.verify.results import Observation
+from envspec.verify.run_imports import live_names
 from envspec.verify.verdicts import Rung
 
 GOOD_STATIC = {"files_analyzed": 3, "bound": True, "missing": []}
@@ -59,7 +60,7 @@ BROKEN = Observation("p", {}, "the probe gave no result")
     ],
 )
 def test_c0_static(observation: Observation, verdict: str, words: str) -> None:
-    rung = judge.c0_static(observation, ("e",))
+    rung = judge_imports.c0_static(observation, ("e",))
     assert rung.verdict == verdict
     assert words in rung.reason
 
@@ -88,7 +89,7 @@ def test_c0_static(observation: Observation, verdict: str, words: str) -> None:
     ],
 )
 def test_c0_live(results: list[dict[str, Any]], verdict: str, words: str) -> None:
-    rung = judge.c0_live(seen(results=results), ("e",), ["torch"])
+    rung = judge_imports.c0_live(seen(results=results), ("e",), ["torch"])
     assert rung.verdict == verdict
     assert words in rung.reason
 
@@ -114,7 +115,7 @@ OK = {"exit_code": 0, "signal": None, "timed_out": False}
     ],
 )
 def test_entries(ran: Ran, verdict: str) -> None:
-    assert judge.entries("c1", [ran], frozenset()).verdict == verdict
+    assert judge_entries.entries("c1", [ran], frozenset()).verdict == verdict
 
 
 def expecting(expect: Expect, **observed: Any) -> Ran:
@@ -139,14 +140,14 @@ def expecting(expect: Expect, **observed: Any) -> Ran:
     ],
 )
 def test_what_an_entry_is_expected_to_show(ran: Ran, verdict: str, words: str) -> None:
-    rung = judge.entries("c1", [ran], frozenset())
+    rung = judge_entries.entries("c1", [ran], frozenset())
     assert rung.verdict == verdict
     assert words in rung.reason
 
 
 def test_one_bad_entry_fails_the_rung() -> None:
     runs = [entry(**OK), entry(**{**OK, "exit_code": 1})]
-    assert judge.entries("c1", runs, frozenset()).verdict == "fail"
+    assert judge_entries.entries("c1", runs, frozenset()).verdict == "fail"
 
 
 def gpu(rung: Rung) -> tuple[str, str]:
@@ -158,18 +159,18 @@ def test_gpu_rungs_need_evidence() -> None:
         "context": {"ok": True},
         "matmul": {"ok": False, "error": {"message": "no kernel image"}},
     }
-    assert judge.c3(seen(stages=stage), (), [], frozenset()).verdict == "fail"
-    assert judge.c3(seen(stages={}), (), [], frozenset()).verdict == "error"
-    assert judge.c3(BROKEN, (), [], frozenset()).verdict == "error"
+    assert judge_kernels.c3(seen(stages=stage), (), [], frozenset()).verdict == "fail"
+    assert judge_kernels.c3(seen(stages={}), (), [], frozenset()).verdict == "error"
+    assert judge_kernels.c3(BROKEN, (), [], frozenset()).verdict == "error"
     good = {"context": {"ok": True}, "matmul": {"ok": True}}
-    assert judge.c3(seen(stages=good), (), [], frozenset()).verdict == "pass"
+    assert judge_kernels.c3(seen(stages=good), (), [], frozenset()).verdict == "pass"
     ranks = [{"rank": 0, "ok": True}, {"rank": 1, "ok": False, "error": {"message": "hung"}}]
-    assert "rank 1" in judge.c4(seen(ranks=ranks), (), [], frozenset()).reason
-    assert judge.c4(seen(ranks=ranks[:1]), (), [], frozenset()).verdict == "error"
-    assert judge.c2_live(seen(torch={"device_count": 0}), ()).verdict == "fail"
-    assert judge.c2_live(seen(torch={"device_count": 1}), ()).verdict == "pass"
-    assert judge.c2_live(seen(torch=None), ()).verdict == "fail"
-    assert judge.c2_live(BROKEN, ()).verdict == "error"
+    assert "rank 1" in judge_kernels.c4(seen(ranks=ranks), (), [], frozenset()).reason
+    assert judge_kernels.c4(seen(ranks=ranks[:1]), (), [], frozenset()).verdict == "error"
+    assert judge_kernels.c2_live(seen(torch={"device_count": 0}), ()).verdict == "fail"
+    assert judge_kernels.c2_live(seen(torch={"device_count": 1}), ()).verdict == "pass"
+    assert judge_kernels.c2_live(seen(torch=None), ()).verdict == "fail"
+    assert judge_kernels.c2_live(BROKEN, ()).verdict == "error"
 
 
 def test_what_must_load() -> None:
