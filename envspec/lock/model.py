@@ -130,3 +130,11 @@ class Lock(NamedTuple):
     devel_digest: str = ""
     system: System = NO_SYSTEM
     extensions: tuple[LockedExtension, ...] = ()
+
+
+def artefacts(lock: Lock) -> tuple[Artefact, ...]:
+    """Every file of a lock that an index or a folder offers, each once: all but the packages of
+    the distribution."""
+    extensions = [(e.artefact, *(p.artefact for p in e.build)) for e in lock.extensions]
+    found = [lock.source, lock.installer.artefact, *(p.artefact for p in lock.packages)]
+    return tuple(dict.fromkeys([*found, *(a for several in extensions for a in several)]))

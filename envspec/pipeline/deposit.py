@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from envspec.diagnostics import DiagnosticError
-from envspec.plan.model import Plan
+from envspec.lock.model import Lock, artefacts
+from envspec.plan.model import ARCHIVE, Plan
 from envspec.render import visible
 from envspec.reporter import Reporter
 
@@ -168,23 +169,42 @@ def refuse(folder: Path, faults: Faults, hint: str) -> None:
     )
 
 
-def refuse_damaged(folder: Path) -> None:
-    """Compare what is small, before a deposit is used: all but its wheelhouse and its images,
-    whose files are compared with the lock when they are taken. What is left over does not matter.
+def refuse_damaged(folder: Path, lock: Lock) -> None:
+    """Compare what is small, before a deposit is used: all but its wheelhouse and its images.
+
+    Their files are compared with the lock when they are taken; here their names must be there, if
+    the folder is, and the list must give them the digests of the lock. The packed source lies in
+    the wheelhouse too and is read, as it may be taken from another place. What is left over does
+    not matter.
 
     Raises:
         DiagnosticError: E0506.
     """
-    digests = {
-        name: digest
-        for name, digest in read_sums(folder).items()
-        if name.split("/", 1)[0] not in {WHEELS, IMAGES}
-    }
-    wrong = {name: _digest(folder / name, None) for name in digests}
-    missing = [name for name in digests if not os.path.lexists(folder / name)]
-    changed = [n for n in digests if n not in missing and wrong[n] != digests[n]]
+    kept = {top for top in (WHEELS, IMAGES) if os.path.lexists(folder / top)}
+    known = _digests(lock)
+    missing, changed = [], []
+    for name, digest in read_sums(folder).items():
+        top, _, rest = name.partition("/")
+        large = top in {WHEELS, IMAGES}
+        read = not large or rest.startswith(f"{ARCHIVE}/")
+        other = top == WHEELS and digest not in known.get(name.rpartition("/")[2], ())
+        if not os.path.lexists(folder / name):
+            if not large or top in kept:
+                missing.append(name)
+        elif other or (read and _digest(folder / name, None) != digest):
+            changed.append(name)
     hint = f"unpack it again; to go on working in this folder, delete `{SUMS}` and `{MARK}`"
     refuse(folder, Faults(tuple(missing), tuple(changed)), hint)
+
+
+def _digests(lock: Lock) -> dict[str, set[str]]:
+    """File name → the sha256 it may have, two files of one name being possible."""
+    found: dict[str, set[str]] = {}
+    files = [(a.file, a.sha256) for a in artefacts(lock)]
+    files += [(deb.file, deb.sha256) for deb in lock.system.runtime + lock.system.build]
+    for file, digest in files:
+        found.setdefault(file, set()).add(digest)
+    return found
 
 
 def wheels(plan: Plan) -> dict[str, str]:

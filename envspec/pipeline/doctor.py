@@ -16,7 +16,7 @@ from envspec.diagnostics import DiagnosticError
 from envspec.facts.versions import older
 from envspec.lock import surroundings
 from envspec.lock.indexes import PYPI, Indexes, UnreachableError, environment_variable
-from envspec.lock.model import Artefact, Lock
+from envspec.lock.model import Artefact, Lock, artefacts
 from envspec.lock.offered import CHANGED, GONE, SAME, SILENT, UNTOLD, YANKED, Offer, offers
 from envspec.lock.sources import changed_source, origins_of
 from envspec.lock.store import Store, cache_folder
@@ -171,17 +171,14 @@ def _lock(loaded: Loaded, host: Host, indexes: Indexes, reporter: Reporter) -> I
     yield from needs.needs(host, loaded.spec, lock, needs.missing_debs(named))
     if lock is None:
         return
-    artefacts = [lock.source, lock.installer.artefact, *(p.artefact for p in lock.packages)]
-    artefacts += [e.artefact for e in lock.extensions]
-    artefacts += [p.artefact for e in lock.extensions for p in e.build]
-    artefacts = list(dict.fromkeys(artefacts))
-    yield from _room(artefacts)
+    files = artefacts(lock)
+    yield from _room(files)
     reporter.stage("looking for the locked files")
     made = origins_of(loaded.spec, loaded.source, reporter)
     names = {e.artefact.file: e.name for e in lock.extensions}
-    listed = [a for a in artefacts if a.index or a.file not in made]
+    listed = [a for a in files if a.index or a.file not in made]
     yield from pins(offers(listed, indexes, loaded.path.parent, reporter), names)
-    for artefact in artefacts:
+    for artefact in files:
         if artefact not in listed:
             yield _made(loaded, artefact, names.get(artefact.file, "source"))
     if lock.system.runtime or lock.system.build:
@@ -207,9 +204,9 @@ def _made(loaded: Loaded, artefact: Artefact, name: str) -> Finding:
     return Finding("pins", name, UNKNOWN, said)
 
 
-def _room(artefacts: Sequence[Artefact]) -> Iterator[Finding]:
+def _room(files: Sequence[Artefact]) -> Iterator[Finding]:
     store, room = Store(), free(cache_folder())
-    missing = sum(a.size for a in artefacts if not store.path(a).is_file())
+    missing = sum(a.size for a in files if not store.path(a).is_file())
     if room is not None and missing:
         said = f"{said_bytes(missing)} are to be fetched, {said_bytes(room[0])} are free"
         enough = room[0] > missing

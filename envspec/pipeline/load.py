@@ -246,7 +246,7 @@ def refuse_changed(loaded: Loaded, lock: Lock) -> None:
     if deposit.is_deposit(loaded.path.parent):
         # It holds the packed source and not the folder; its own list says what changed.
         with placed(source, loaded.home):
-            deposit.refuse_damaged(loaded.path.parent)
+            deposit.refuse_damaged(loaded.path.parent, lock)
         return
     if isinstance(stated, PathSource):
         from envspec.lock.sources import changed_source

@@ -261,6 +261,7 @@ BAD = (
 )
 
 
+@pytest.mark.xdist_group("canaries")  # each looks at all processes of the machine
 def test_20_canaries_0_found(company: Company) -> None:
     """Every command that succeeds and every one that fails, in both formats: text and data."""
     assert len(set(C.values())) == 20
@@ -279,6 +280,7 @@ def test_20_canaries_0_found(company: Company) -> None:
         import shutil
 
         shutil.rmtree(room.cache)
+        shutil.rmtree(room.home / "wheels")
         for argv in BAD:
             for more in ((), ("--format", "json")):
                 done = room.run(*argv, *more)
@@ -306,6 +308,7 @@ def test_a_file_named_by_a_password_gets_into_no_lock(company: Company, resolver
     assert [h for h in in_files(room) if " in uv/" not in h] == []
 
 
+@pytest.mark.xdist_group("canaries")  # each looks at all processes of the machine
 def test_a_leak_would_be_found(company: Company) -> None:
     """The search sees each canary in a file, in each form, and one in an argument list."""
     import subprocess
@@ -321,6 +324,7 @@ def test_a_leak_would_be_found(company: Company) -> None:
     assert arguments
 
 
+@pytest.mark.xdist_group("canaries")
 @pytest.mark.engine
 def test_no_canary_in_an_image(docker_room: Room, tmp_path: Path) -> None:
     """Neither in its configuration nor in its history, nor in any byte of its layers."""
