@@ -261,12 +261,14 @@ class OptionalImport(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """What the spec says of its environment, as written."""
+    """What the spec says of its environment, as written. ``subject`` is what it is about where the
+    name alone does not say that: the entry of `entry train pass`."""
 
     name: str
     value: str
     because: str
     span: Span
+    subject: str = ""
 
 
 class Spec(NamedTuple):

@@ -99,7 +99,33 @@ def torch() -> Dict[str, Any]:
         "devices": devices,
         "arch_list": (flags() or "").split() if flags is not None else [],
         "cxx11_abi": bool(torch.compiled_with_cxx11_abi()),
+        "cudnn": _cudnn(torch),
+        "nccl": _nccl(torch),
     }
+
+
+def _cudnn(torch: Any) -> Any:
+    """Its version as numbers with dots; None for a build without it, or where it does not load."""
+    try:
+        number = torch.backends.cudnn.version()
+    except Exception:  # it is loaded when asked, and may not fit
+        return None
+    if not number:
+        return None
+    # 8.9.2 is 8902, and since 9 there are two digits more: 9.10.2 is 91002.
+    major, rest = divmod(number, 10000 if number >= 90000 else 1000)
+    return "%d.%d.%d" % (major, rest // 100, rest % 100)
+
+
+def _nccl(torch: Any) -> Any:
+    """Its version as numbers with dots; None for a build without it."""
+    try:
+        numbers = torch.cuda.nccl.version()
+    except Exception:  # a CPU build lacks the function behind it
+        return None
+    if isinstance(numbers, int):
+        return None
+    return ".".join(str(n) for n in numbers[:3])
 
 
 def jax() -> Dict[str, Any]:

@@ -41,6 +41,8 @@ FRAMEWORKS = {
         "devices",
         "arch_list",
         "cxx11_abi",
+        "cudnn",
+        "nccl",
     ),
     "jax": ("version", "backend", "device_count"),
     "tensorflow": ("version", "built_with_cuda", "device_count"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from envspec.language import values as shapes
 from envspec.language.installs import refuse_credentials, variables
 from envspec.language.reader import Block, Reader
+from envspec.language.statements import words_in
 from envspec.language.syntax import WORD, Statement
 from envspec.model import (
     LEVELS,
@@ -16,6 +17,7 @@ from envspec.model import (
     OptionalImport,
     Service,
 )
+from envspec.source import Span
 
 DEFAULT_TIMEOUT = "10m"
 DEFAULT_READY = "1m"
@@ -146,18 +148,34 @@ def claims(reader: Reader, top: Block) -> tuple[Claim, ...]:
     """Read `claims` in the order written; a value is text of the shape its name asks for."""
     inside = reader.block(next(iter(top.lines.get("claims", ())), None), "claims")
     result = []
-    lines = sorted((lines[0] for lines in inside.lines.values()), key=lambda s: s.span.start)
-    for line in lines:
-        name, values = line.keyword.text, line.values
-        if len(values) > 1 and values[1].kind == WORD and values[1].text == UNSTATED:
-            # Not a value of the shape: the fields are read without it.
-            stated = line._replace(values=(values[0], *values[2:]))
-            text, because = UNSTATED, _because(reader, stated)
-        else:
-            fields = inside.one(name)
-            text, because = fields.text(), fields.text("because")
-        result.append(Claim(name, text, because, line.span))
+    lines = [line for lines in inside.lines.values() for line in lines]
+    subjects: dict[tuple[str, str], Span] = {}
+    for line in sorted(lines, key=lambda s: s.span.start):
+        claim = _claim(reader, line)
+        if claim.subject:
+            key, at = (claim.name, claim.subject), line.values[1].span
+            if key in subjects:
+                reader.duplicate(f"`{' '.join(key)}`", at, subjects[key])
+                continue
+            subjects[key] = at
+        result.append(claim)
     return tuple(result)
+
+
+def _claim(reader: Reader, line: Statement) -> Claim:
+    """One claim. `unstated` is no value of any shape: the fields are read without it."""
+    row, values = words_in("claims")[line.keyword.text], line.values
+    at = 2 if row.names else 1
+    if len(values) > at and values[at].kind == WORD and values[at].text == UNSTATED:
+        named = row.names and reader.fits(values[1], row.params[0].shape, WORD)
+        stated = line._replace(values=(values[0], *values[at + 1 :]))
+        because = _because(reader, stated)
+        return Claim(row.word, UNSTATED, because, line.span, values[1].text if named else "")
+    fields = reader.fields(line, row)
+    if row.word == "repo_url":
+        refuse_credentials(reader, fields.text(), fields.at("value"))
+    subject = fields.text("name") if row.names else ""
+    return Claim(row.word, fields.text(), fields.text("because"), line.span, subject)
 
 
 def _because(reader: Reader, line: Statement) -> str:

@@ -208,7 +208,8 @@ def _entry(entry: Entry) -> list[Cells]:
 
 def _claim(claim: Claim) -> Cells:
     value = _string(claim.value) if _NOT_IN_WORDS.intersection(claim.value) else claim.value
-    return (claim.name, value, f"because {_string(claim.because)}" if claim.because else "")
+    because = f"because {_string(claim.because)}" if claim.because else ""
+    return (f"{claim.name} {claim.subject}".rstrip(), value, because)
 
 
 def _measured(value: int, units: tuple[tuple[str, int], ...]) -> str:

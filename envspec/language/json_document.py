@@ -52,11 +52,12 @@ def _package(line: Statement) -> tuple[str, Any]:
 
 
 def _said(statement: Statement, row: Word, reader: Reader) -> Any:
-    unstated = row.inside == "claims" and statement.values[1].text == UNSTATED
+    at = 2 if row.names else 1
+    unstated = row.inside == "claims" and statement.values[at].text == UNSTATED
     fields = Fields(statement.span, {}) if unstated else reader.fields(statement, row)
     result: dict[str, Any] = {"value": UNSTATED} if unstated else {}
-    if unstated and len(statement.values) > 3:
-        result["because"] = statement.values[3].text
+    if unstated and len(statement.values) > at + 2:
+        result["because"] = statement.values[at + 2].text
     for param in row.params:
         if param.key in fields.values and not (row.names and param.key == "name"):
             result[param.key] = _plain(fields, param)

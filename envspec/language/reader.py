@@ -53,6 +53,10 @@ class Fields(NamedTuple):
 ABSENT = Fields(NOWHERE, {})
 
 
+_LISTED = 24
+"""Words that a hint lists: more than the top level has."""
+
+
 class Block:
     """The lines of a block by word, checked against the table."""
 
@@ -164,7 +168,7 @@ class Reader:
             f"`{keyword.shown}` is not a statement {where}",
             keyword.span,
             "unknown word",
-            hint=f"did you mean `{near}`?" if near else "known here: " + ", ".join(names),
+            hint=f"did you mean `{near}`?" if near else f"known here: {_listed(names)}",
             fix=Fix.replace(keyword.span, near, f"write `{near}`") if near else None,
         )
 
@@ -336,3 +340,11 @@ def _counted(count: int) -> str:
 def _article(expected: str) -> str:
     """``expected`` without its example, for a title."""
     return expected.split(" such as ", 1)[0]
+
+
+def _listed(names: list[str]) -> str:
+    """A list that a reader can take in; the page of the language has all of it."""
+    if len(names) <= _LISTED:
+        return ", ".join(names)
+    left = len(names) - _LISTED
+    return f"{', '.join(names[:_LISTED])}, and {left} more (see docs/language.md)"

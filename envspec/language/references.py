@@ -1,4 +1,4 @@
-"""Names that one statement uses and another declares: indexes, services, assets, secrets."""
+"""Names one statement uses and another declares: indexes, services, assets, secrets, entries."""
 
 from __future__ import annotations
 
@@ -39,6 +39,8 @@ def check_references(reader: Reader, spec: Spec) -> None:
     _declared(reader, "service", used, {s.name: s.span for s in spec.services}, "add it")
     used = [(name, e.span) for e in entries for name in e.assets]
     _declared(reader, "asset", used, {a.name: a.span for a in spec.assets}, "add it")
+    claimed = [(c.subject, c.span) for c in spec.claims if c.name == "entry" and c.subject]
+    _declared(reader, "entry", claimed, {e.name: e.span for e in entries}, "add it")
     used = [(name, e.span) for e in entries for name in e.secrets]
     used += [(a.secret, a.span) for a in spec.assets if a.secret]
     hint = 'add `secret {} because "REASON"`'

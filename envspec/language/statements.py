@@ -114,6 +114,7 @@ _BECAUSE = Param("because", "REASON", values.REASON, STRING, lead="because", opt
 _WHY = _BECAUSE._replace(optional=False)
 _COMMAND = Param("value", "PROGRAM", values.TEXT, STRING, many=True)
 _VARIABLES = Param("value", "NAME", values.TEXT, ASSIGNMENT, many=True)
+_COMMIT = "2f1d8a3f0b7f4c5e9d6a1b2c3d4e5f60718293a4"
 _SHA = "17f2c50ccb0e2b93f83a84c1374ff7158ed3852310910d6fed26c925776ae403"
 _COMMIT = "da39a3ee5e6b4b0d3255bfef95601890afd80709"
 
@@ -500,19 +501,55 @@ WORDS: tuple[Word, ...] = (
 
 # Claims are statements too; each has one value, or `unstated`.
 CLAIMS: dict[str, tuple[Shape, str, str]] = {
+    "repo_url": (
+        values.GIT_URL, "The repository the source comes from", "https://example.org/lab/model.git",
+    ),
+    "repo_commit": (values.COMMIT, "The commit of the source", _COMMIT),
+    "lock_digest": (values.DIGEST, "The sha256 of spec.lock", f"sha256:{_SHA}"),
+    "image_digest": (values.DIGEST, "The digest of the built image", f"sha256:{_SHA}"),
+    "flake_lock_digest": (values.DIGEST, "The sha256 of flake.lock", f"sha256:{_SHA}"),
+    "target_platform": (values.PLATFORM, "What it was built for", "linux/amd64"),
     "python_path": (
         values.ABSOLUTE, "Path of the interpreter inside the environment", "/opt/env/bin/python",
     ),
     "python_version": (values.VERSION, "Its version, or the first numbers of it", "3.11"),
+    "python_abi": (values.PYTHON_ABI, "Its kind and release as wheels name them", "cp311"),
+    "glibc": (values.NUMBER_DOTTED, "The C library, or the first numbers of it", "2.36"),
     "torch_version": (values.VERSION, "The installed torch", "2.13.0+cpu"),
+    "jax_version": (values.VERSION, "The installed JAX", "0.8.1"),
+    "tf_version": (values.VERSION, "The installed TensorFlow", "2.20.0"),
+    "torch_cuda": (values.CUDA_OR_NONE, "The CUDA that torch was built for", "12.8"),
+    "torch_arch_list": (
+        values.ARCHITECTURES, "What torch has device code for", '"sm_80 sm_90 compute_90"',
+    ),
+    "cxx11_abi": (values.BOOLEAN, "Whether torch has the new C++ ABI", "true"),
+    "cudnn_version": (values.CUDA_OR_NONE, "The cuDNN that torch loads", "9.10.2"),
+    "nccl_version": (values.CUDA_OR_NONE, "The NCCL that torch was built with", "2.27.3"),
+    "jax_backend": (values.JAX_BACKEND, "Where JAX runs", "cpu"),
+    "tf_cuda": (values.BOOLEAN, "Whether TensorFlow was built for CUDA", "false"),
+    "driver_min": (values.NUMBER_DOTTED, "The oldest driver that will do", "525.60.13"),
     "cuda_available": (values.BOOLEAN, "Whether a framework sees a GPU", "false"),
     "gpu_count": (values.COUNT, "How many GPUs a framework sees", "0"),
+    "gpu_arch_min": (values.GPU, "The oldest GPU that torch has code for", "sm_75"),
+    "vram_min": (values.SIZE, "The memory of a GPU that is enough", "16GiB"),
     "c0_missing": (values.COUNT, "Distinct required imports that are missing", "0"),
     "c0": (values.VERDICT, "Every import is there and loads", "pass"),
     "c1": (values.VERDICT, "The entry runs on CPU", "pass"),
     "c2": (values.VERDICT, "The binaries fit the driver and the GPUs", "pass"),
     "c3": (values.VERDICT, "A kernel and the entry run on one GPU", "pass"),
     "c4": (values.VERDICT, "It runs distributed", "unstated"),
+    "c4_processes": (values.PROCESSES, "Over how many processes it runs distributed", "2"),
+    "c4_backend": (values.COLLECTIVES, "What its collectives run over", "nccl"),
+}  # fmt: skip
+
+# Claims that name what they are about, each name once.
+NAMED_CLAIMS: dict[str, tuple[Shape, str, str, tuple[str, ...]]] = {
+    "entry": (
+        values.NAME, "The entry of this name ends as expected", "entry smoke pass", ("E0205",),
+    ),
+    "extension": (
+        values.MODULE, "The compiled module of this name loads", "extension fused_ops pass", (),
+    ),
 }  # fmt: skip
 
 
@@ -542,3 +579,15 @@ _BY_BLOCK["claims"] = {
     )
     for name, (shape, meaning, example) in CLAIMS.items()
 }
+for _name, (_shape, _meaning, _example, _codes) in NAMED_CLAIMS.items():
+    _BY_BLOCK["claims"][_name] = Word(
+        "claims",
+        _name,
+        _way(_named(_shape), _one("VALUE", values.VERDICT, EITHER), _BECAUSE),
+        MANY,
+        _meaning,
+        "not claimed",
+        _example,
+        names=True,
+        codes=("W0301", *_codes),
+    )

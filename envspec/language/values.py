@@ -95,6 +95,15 @@ MODULE = _shape(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*", "a module name such as `flas
 VARIABLE = _shape(r"[A-Za-z_][A-Za-z0-9_]*", "a variable name")
 URL = _shape(r"(?:https|http|file)://[!-~]+", "an address such as `https://example.org/simple`")
 BOOLEAN = _shape(r"true|false", "`true` or `false`")
+CUDA_OR_NONE = _shape(r"none|\d+(?:\.\d+){0,3}", "a version such as `12.8`, or `none`")
+ARCHITECTURES = _shape(
+    r"none|(?:sm|compute)_\d{2,3}[af]?(?: (?:sm|compute)_\d{2,3}[af]?){0,63}",
+    'architectures such as `"sm_80 sm_90 compute_90"`, or `none`',
+)
+PYTHON_ABI = _shape(r"cp3\d{1,2}t?|pp3\d{1,2}", "an interpreter's tag such as `cp311`")
+DIGEST = _shape(r"(?:sha256:)?[0-9a-f]{64}", "a sha256 such as `sha256:9f86d0…`")
+JAX_BACKEND = _choice("a backend of JAX", "cpu", "gpu", "tpu")
+COLLECTIVES = _choice("a library of collectives", "nccl", "gloo", "mpi")
 VERDICT = _shape(r"pass|fail", "`pass`, `fail` or `unstated`")
 ACCELERATOR = _choice("an accelerator", "cuda", "none")
 LEVEL = _choice("a level of an entry", "c1", "c3", "c4")

@@ -184,6 +184,8 @@ def _for(param: Param, word: Word, tree: Tree, cursor: Cursor, view: View) -> It
         yield from _declared(tree, word.word)
     elif (word.inside, word.word) == ("asset", "secret"):
         yield from _declared(tree, "secret")
+    elif word.inside == "claims" and param.key == "name":
+        yield from _claimable(tree, word.word)
     elif word.inside == "claims":
         yield from _claimed(word, param, view)
 
@@ -201,6 +203,18 @@ def _declared(tree: Tree, word: str) -> Iterator[Offer]:
     for statement in tree.statements:
         if statement.keyword.text == word and len(statement.values) > 1:
             yield Offer(statement.values[1].text, f"{word} of this spec", kind="reference")
+
+
+def _claimable(tree: Tree, word: str) -> Iterator[Offer]:
+    """Entries, and the modules of extensions, that this spec has."""
+    if word == "entry":
+        yield from _declared(tree, word)
+        return
+    for statement in tree.statements:
+        if statement.keyword.text == "extension":
+            lines = [s for s in statement.block or () if s.keyword.text == "module"]
+            for value in (v for line in lines for v in line.values[1:]):
+                yield Offer(value.text, "module of this spec", kind="reference")
 
 
 def _claimed(word: Word, param: Param, view: View) -> Iterator[Offer]:

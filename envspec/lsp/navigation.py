@@ -30,6 +30,7 @@ _USES = {
     ("entry", "secret"): "secret",
     ("asset", "secret"): "secret",
     ("extension", "needs"): PACKAGE,
+    ("claims", "entry"): "entry",
 }
 
 
@@ -99,7 +100,8 @@ def _sites(tree: Tree) -> Iterator[Site]:
         elif owner == "packages" and statement.keyword.kind == WORD:
             yield _package(statement)
         elif (owner, word) in _USES:
-            yield from (_site(_USES[owner, word], v, statement, declares=False) for v in words)
+            used = words[:1] if owner == "claims" else words
+            yield from (_site(_USES[owner, word], v, statement, declares=False) for v in used)
         for before, value in pairwise(values):
             leads = before.kind == WORD and before.text in {"from", "for"}
             if leads and value.kind == WORD and before is not statement.keyword:

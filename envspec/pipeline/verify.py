@@ -10,11 +10,12 @@ from typing import Any, NamedTuple, TypeVar
 
 from envspec import render
 from envspec.build.failure import BuildFailed
-from envspec.build.protocol import Engine
+from envspec.build.protocol import Built, Engine
 from envspec.diagnostics import DiagnosticError
 from envspec.emit import publish
 from envspec.lock.store import Store, cache_folder
 from envspec.lock.workspace import workspace
+from envspec.model import GitSource
 from envspec.pipeline.compile import Compiled
 from envspec.pipeline.fetch import fetch, wheelhouse
 from envspec.pipeline.load import Loaded
@@ -24,6 +25,7 @@ from envspec.plan.model import Plan
 from envspec.report.document import Subject, document
 from envspec.reporter import Reporter
 from envspec.verify import tools
+from envspec.verify.claims.model import Provenance
 from envspec.verify.hardware import gpu_count
 from envspec.verify.pyramid import climb
 
@@ -74,7 +76,10 @@ def verify(
         gpus = gpu_count()
         name = f"{info.name}-{build_digest(made.plan)[:32]}"
         pycache = cache_folder() / "pycache" / name
-        outcome = climb(made.plan, machine.engine, built, shown, gpus, pycache, logs, reporter)
+        origin = _provenance(loaded, made, built)
+        outcome = climb(
+            made.plan, machine.engine, built, shown, origin, gpus, pycache, logs, reporter
+        )
         rebuilt = None
         if rebuild:
             again = place._replace(log=logs / "rebuild.log")
@@ -90,6 +95,20 @@ def verify(
     )
     findings = render.document(loaded.findings)["diagnostics"]
     return document(subject, made.plan, info, machine.why, built, outcome, findings, rebuilt)
+
+
+def _provenance(loaded: Loaded, made: Compiled, built: Built) -> Provenance:
+    """An image on another base than the locked one is not the image that a claim is about."""
+    source = loaded.spec.project.source
+    locked = built.immutable and not built.base_substituted
+    flake = made.files.get("flake.lock")
+    return Provenance(
+        made.plan.platform,
+        *((source.url, source.commit) if isinstance(source, GitSource) else ("", "")),
+        _sha256(made.lock_text),
+        built.digest if locked else "",
+        _sha256(flake) if flake is not None else "",
+    )
 
 
 class _Place(NamedTuple):

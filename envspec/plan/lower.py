@@ -96,7 +96,9 @@ def lower(
         optional_imports=tuple(
             plan.OptionalImport(o.name, o.because, line(o.span)) for o in spec.optional_imports
         ),
-        claims=tuple(plan.Claim(c.name, c.value, c.because, line(c.span)) for c in spec.claims),
+        claims=tuple(
+            plan.Claim(c.name, c.value, c.because, line(c.span), c.subject) for c in spec.claims
+        ),
         resources=plan.Resources(*spec.resources[:3]),
         devel=plan.Base(lock.devel_name, lock.devel_digest) if lock.devel_name else None,
         asked=lock.system.asked,

@@ -218,12 +218,14 @@ class OptionalImport(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """What the spec says of its environment: ``value`` is text, as written."""
+    """What the spec says of its environment: ``value`` is text, as written; ``subject`` is the
+    entry or module it is about, ``""`` for most."""
 
     name: str
     value: str
     because: str
     line: int
+    subject: str = ""
 
 
 class Plan(NamedTuple):

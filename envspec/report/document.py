@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 from envspec import __version__
 from envspec.build.protocol import Built, EngineInfo, Rebuilt
 from envspec.plan.model import BuildExtension, Plan
-from envspec.verify.claims import HALLUCINATIONS, scores
+from envspec.verify.claims.model import HALLUCINATIONS, Seen
+from envspec.verify.claims.scores import scores
 from envspec.verify.pyramid import Outcome
 from envspec.verify.verdicts import BLOCKED, ERROR, FAIL, PASS, Rung
 
@@ -64,7 +65,8 @@ def document(
         "extensions": [_extension(step, built) for step in plan.extensions],
         "rebuild": _rebuild(rebuilt),
         "source_changed": list(outcome.source_changed),
-        "identity": _identity(outcome.identity),
+        "seen": _seen(outcome.seen),
+        "identity": outcome.seen.identity,
         "network": [e.name for e in plan.entries if e.network],
         "evidence": [e._asdict() for e in outcome.evidence],
         "findings": findings,
@@ -126,6 +128,11 @@ def _rung(rung: Rung) -> dict[str, Any]:
     }
 
 
-def _identity(identity: Mapping[str, Any]) -> dict[str, Any]:
-    """The identity without the hash of every source file, which stands in its evidence."""
-    return {k: v for k, v in identity.items() if k != "tree"}
+def _seen(seen: Seen) -> dict[str, Any]:
+    """What claims were held against, beside the rungs and the identity."""
+    kept = ("interpreter", "gpu_present", "accelerator", "processes")
+    return {
+        **{name: getattr(seen, name) for name in kept},
+        "modules": dict(seen.modules),
+        "provenance": seen.provenance._asdict(),
+    }

@@ -14,21 +14,26 @@ from posixpath import normpath
 from envspec.diagnostics import WARNING, Diagnostic, Label
 from envspec.facts.versions import version
 from envspec.model import UNSTATED, Claim
+from envspec.rules.shared.claimed import Found as _Found
+from envspec.rules.shared.claimed import details
 from envspec.rules.view import View
-from envspec.source import Span
 
 CODE = "W0301"
 ENVIRONMENT = "/opt/env/"
 """Where the environment is in every image."""
 
-_Found = tuple[Claim, str, Span, str, str]
-
 
 def check(view: View) -> Iterator[Diagnostic]:
     """Claims that cannot be true, whatever a build would show."""
-    claims = {c.name: c for c in view.spec.claims if c.value != UNSTATED}
+    stated = [c for c in view.spec.claims if c.value != UNSTATED]
+    claims = {c.name: c for c in stated if not c.subject}
     several = len(view.spec.accelerator.gpus) > 1
-    found = (*_gpus(view, claims), *_versions(view, claims), *_among(claims, several))
+    found = (
+        *_gpus(view, claims),
+        *_versions(view, claims),
+        *_among(claims, several),
+        *details(view, claims),
+    )
     for claim, title, span, label, hint in found:
         labels = (Label(claim.span, "claimed here"), Label(span, label))
         yield Diagnostic(CODE, title, view.source, labels, hint=hint, severity=WARNING)

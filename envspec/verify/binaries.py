@@ -36,7 +36,7 @@ class Check(NamedTuple):
 def judge(plan: Plan, identity: Mapping[str, Any], evidence: tuple[str, ...]) -> Rung:
     """The rung from every check; one that does not fit fails it, an unknown one blocks it."""
     checks = [_tags(plan), _glibc(plan, identity), *_accelerator(plan, identity)]
-    details = {"checks": [c._asdict() for c in checks]}
+    details = {"checks": [c._asdict() for c in checks], "driver_floor": driver_needed(plan)}
     wrong = [c for c in checks if c.fits is False]
     unknown = [c for c in checks if c.fits is None]
     if wrong:
@@ -46,6 +46,15 @@ def judge(plan: Plan, identity: Mapping[str, Any], evidence: tuple[str, ...]) ->
         reason = "; ".join(c.text for c in unknown)
         return Rung(NAME, verdicts.BLOCKED, verdicts.HARNESS, reason, evidence, details)
     return verdicts.passed(NAME, "; ".join(c.text for c in checks), evidence, **details)
+
+
+def driver_needed(plan: Plan) -> str:
+    """The oldest Linux driver for the CUDA that the plan's torch was built for, ``""`` where it
+    needs none or the facts do not tell."""
+    torch = next((w for w in plan.wheels if w.name == "torch"), None)
+    row = torch_build(torch.version, machine=MACHINES[plan.platform]) if torch else None
+    floor = driver_floor(row.cuda) if row and row.cuda else None
+    return floor.linux if floor else ""
 
 
 def supported_tags(python: str, platform: str, glibc: str) -> frozenset[Tag]:

@@ -22,37 +22,56 @@ class Ran(NamedTuple):
     cwd: str
 
 
+class _Ended(NamedTuple):
+    """What one entry's run is worth. ``verdict`` is pass, fail or error."""
+
+    verdict: str
+    cause: str = ""
+    reason: str = ""
+
+
 def entries(name: str, runs: Iterable[Ran], own: frozenset[str]) -> Rung:
     """A rung whose entries were run: all of them must end well. ``own`` are the top-level
     packages of the repository."""
     ran = list(runs)
     evidence = tuple(r.evidence for r in ran)
-    for run in ran:
-        if not run.observation.usable:
-            reason = f"entry `{run.entry.name}`: {run.observation.error}"
-            return verdicts.broken(name, reason, evidence)
-        start = run.observation.observed.get("start_error") or {}
-        if start and run.cwd in str(start.get("message")):
-            reason = f"entry `{run.entry.name}`: its folder cannot be entered: {start['message']}"
-            return verdicts.broken(name, reason[:400], evidence)
-    details = {"entries": [_entry(r) for r in ran]}
-    for run in ran:
-        seen = run.observation.observed
-        wanted = run.entry.expect.status
-        ended = seen.get("exit_code") == wanted and not seen.get("signal")
-        if not ended or seen.get("timed_out") or seen.get("start_error"):
-            cause, why = _ending(seen, wanted, own)
-            reason = f"entry `{run.entry.name}`: {why}"
-            return Rung(name, verdicts.FAIL, cause, reason, evidence, details)
-    for run in ran:
-        lacking = _lacking(run)
-        if lacking:
-            reason = f"entry `{run.entry.name}`: {lacking}"
-            return verdicts.failed(name, verdicts.ENVIRONMENT, reason, evidence, **details)
+    ended = [_ended(run, own) for run in ran]
+    for run, end in zip(ran, ended, strict=True):
+        if end.verdict == verdicts.ERROR:
+            return verdicts.broken(name, f"entry `{run.entry.name}`: {end.reason}", evidence)
+    details = {"entries": records(ran, own)}
+    for run, end in zip(ran, ended, strict=True):
+        if end.verdict == verdicts.FAIL:
+            reason = f"entry `{run.entry.name}`: {end.reason}"
+            return verdicts.failed(name, end.cause, reason, evidence, **details)
     said = ", ".join(f"`{r.entry.name}` ended with status {r.entry.expect.status}" for r in ran)
     expected = sum(len(r.entry.expect.files) + len(r.entry.expect.output) for r in ran)
     said += f", and showed what is expected ({expected})" if expected else ""
     return verdicts.passed(name, said, evidence, **details)
+
+
+def records(runs: Iterable[Ran], own: frozenset[str]) -> list[dict[str, Any]]:
+    """What a report says of each entry."""
+    return [_record(run, _ended(run, own)) for run in runs]
+
+
+def _ended(run: Ran, own: frozenset[str]) -> _Ended:
+    """Nothing that broke the probe is held against the entry."""
+    if not run.observation.usable:
+        return _Ended(verdicts.ERROR, verdicts.HARNESS, run.observation.error)
+    seen = run.observation.observed
+    start = seen.get("start_error") or {}
+    if start and run.cwd in str(start.get("message")):
+        reason = f"its folder cannot be entered: {start['message']}"[:380]
+        return _Ended(verdicts.ERROR, verdicts.HARNESS, reason)
+    wanted = run.entry.expect.status
+    good = seen.get("exit_code") == wanted and not seen.get("signal")
+    if not good or seen.get("timed_out") or start:
+        return _Ended(verdicts.FAIL, *_ending(seen, wanted, own))
+    lacking = _lacking(run)
+    if lacking:
+        return _Ended(verdicts.FAIL, verdicts.ENVIRONMENT, lacking)
+    return _Ended(verdicts.PASS)
 
 
 def _ending(seen: dict[str, Any], wanted: int, own: frozenset[str]) -> tuple[str, str]:
@@ -75,7 +94,9 @@ def _lacking(run: Ran) -> str:
     return ""
 
 
-def _entry(run: Ran) -> dict[str, Any]:
+def _record(run: Ran, ended: _Ended) -> dict[str, Any]:
     seen = run.observation.observed
     kept = ("exit_code", "signal", "timed_out", "seconds", "peak_rss_kb", "exception")
-    return {"name": run.entry.name, "line": run.entry.line, **{k: seen.get(k) for k in kept}}
+    said = {"verdict": ended.verdict, "cause": ended.cause or None, "reason": ended.reason}
+    about = {"name": run.entry.name, "line": run.entry.line}
+    return {**about, **said, **{k: seen.get(k) for k in kept}}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from envspec.verify import verdicts
-from envspec.verify.judge_entries import Ran, entries
+from envspec.verify.judge_entries import Ran, entries, records
 from envspec.verify.results import Observation
 from envspec.verify.verdicts import Rung
 
@@ -40,15 +42,15 @@ def c3(
     stages = observation.observed.get("stages")
     if not isinstance(stages, dict) or not stages:
         return verdicts.broken(name, "the probe named no stage", evidence)
+    kept = {"stages": stages, "entries": records(runs, own)}
     for stage, result in stages.items():
         if not result.get("ok"):
             reason = f"{stage}: {str(result.get('error'))[:300]}"
-            return verdicts.failed(name, verdicts.ENVIRONMENT, reason, evidence, stages=stages)
+            return verdicts.failed(name, verdicts.ENVIRONMENT, reason, evidence, **kept)
     if not runs:
-        return verdicts.passed(
-            name, "a kernel ran; the spec has no c3 entry", evidence, stages=stages
-        )
-    return entries(name, runs, own)
+        said = "a kernel ran; the spec has no c3 entry"
+        return verdicts.passed(name, said, evidence, stages=stages)
+    return _with(entries(name, runs, own), stages=stages)
 
 
 def c4(
@@ -64,9 +66,14 @@ def c4(
     wrong = [r for r in ranks if not r.get("ok")]
     if wrong:
         reason = "; ".join(f"rank {r.get('rank')}: {str(r.get('error'))[:200]}" for r in wrong[:3])
-        return verdicts.failed(name, verdicts.ENVIRONMENT, reason, evidence, ranks=ranks)
+        kept = {"ranks": ranks, "entries": records(runs, own)}
+        return verdicts.failed(name, verdicts.ENVIRONMENT, reason, evidence, **kept)
     if not runs:
-        return verdicts.passed(
-            name, "an all-reduce ran; the spec has no c4 entry", evidence, ranks=ranks
-        )
-    return entries(name, runs, own)
+        said = "an all-reduce ran; the spec has no c4 entry"
+        return verdicts.passed(name, said, evidence, ranks=ranks)
+    return _with(entries(name, runs, own), ranks=ranks)
+
+
+def _with(rung: Rung, **more: Any) -> Rung:
+    """The rung of the entries, with what the probe before them saw."""
+    return rung._replace(details={**more, **rung.details})

@@ -15,25 +15,12 @@ from envspec.plan import model as plan
 from envspec.plan.model import Plan
 from envspec.reporter import Reporter
 from envspec.verify import binaries, judge_imports, run_entries, run_imports, run_kernels
-from envspec.verify.claims import Judgement, Seen
-from envspec.verify.claims import judge as judge_claims
+from envspec.verify.claims.judge import judge as judge_claims
+from envspec.verify.claims.model import Judgement, Provenance, Seen
 from envspec.verify.results import Observation
 from envspec.verify.session import Evidence, Session
 from envspec.verify.verdicts import Rung
 
-CLAIMABLE = (
-    "python_path",
-    "python_version",
-    "torch_version",
-    "cuda_available",
-    "gpu_count",
-    "c0_missing",
-    "c0",
-    "c1",
-    "c2",
-    "c3",
-    "c4",
-)
 IDENTITY_SECONDS = 180.0
 
 
@@ -43,8 +30,8 @@ class Outcome(NamedTuple):
     rungs: dict[str, Rung]
     judgements: list[Judgement]
     evidence: list[Evidence]
-    identity: dict[str, Any]
     source_changed: tuple[str, ...]
+    seen: Seen
 
 
 def climb(
@@ -52,6 +39,7 @@ def climb(
     engine: Engine,
     built: Built,
     mounts: tuple[Mount, ...],
+    provenance: Provenance,
     gpus: int,
     pycache: Path,
     logs: Path,
@@ -59,9 +47,9 @@ def climb(
 ) -> Outcome:
     """Run every rung that can be run here, in order, and judge the claims.
 
-    ``mounts`` show the probes, pyright and the entries' scripts; ``gpus`` is how many GPUs the
-    host has; ``pycache`` is a folder of this environment's own for compiled modules; ``logs`` is
-    an existing folder for the evidence.
+    ``provenance`` says what it was built from; ``mounts`` show the probes, pyright and the
+    entries' scripts; ``gpus`` is how many GPUs the host has; ``pycache`` is a folder of this
+    environment's own for compiled modules; ``logs`` is an existing folder for the evidence.
     """
     session = Session(subject, engine, built, mounts, pycache, logs, reporter)
     cuda = subject.accelerator.kind == "cuda"
@@ -82,10 +70,21 @@ def climb(
     rungs.update(run_kernels.climb(session, identity, gpus, own))
     reporter.stage("C5")
     interpreter = _interpreter(session, identity)
+    modules = run_imports.load_claimed(session)
     changed = changes(before, _state(session, "state-after")) if before else ()
-    seen = Seen(rungs, identity.observed, interpreter, gpus > 0, subject.accelerator.kind)
-    judgements = judge_claims(subject.claims, seen, CLAIMABLE)
-    return Outcome(rungs, judgements, session.evidence, identity.observed, changed)
+    distributed = [e.processes for e in subject.entries if e.level == "c4"]
+    seen = Seen(
+        rungs,
+        identity.observed,
+        interpreter,
+        gpus > 0,
+        subject.accelerator.kind,
+        provenance,
+        modules,
+        max(distributed, default=0),
+    )
+    judgements = judge_claims(subject.claims, seen)
+    return Outcome(rungs, judgements, session.evidence, changed, seen)
 
 
 def _identity(session: Session, name: str, *, python: str = "", gpus: bool = False) -> Observation:

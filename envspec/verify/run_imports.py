@@ -47,14 +47,28 @@ def climb_live(session: Session, static: Observation) -> Rung:
         runs.append(_load(session, evidence[-1], own))
     modules = sorted({m for e in session.plan.extensions for m in e.modules} - {*others, *own})
     if modules:
-        # A compiled module finds torch's libraries only where torch was loaded before.
-        before = [n for n in ("torch",) if any(w.name == n for w in session.plan.wheels)]
         evidence.append("c0_live-extensions")
-        runs.append(_load(session, evidence[-1], modules, before=before))
+        runs.append(_load(session, evidence[-1], modules, before=_before(session)))
     results = [r for run in runs for r in run.observed.get("results") or []]
     error = next((run.error for run in runs if run.error), "")
     whole = Observation("c0_live", {"results": results}, error)
     return judge_imports.c0_live(whole, tuple(evidence), [*others, *own, *modules])
+
+
+def load_claimed(session: Session) -> dict[str, bool]:
+    """The compiled modules that the spec makes a claim of, each imported by itself; a module of
+    which there is no record is left out."""
+    names = sorted({c.subject for c in session.plan.claims if c.name == "extension"})
+    if not names:
+        return {}
+    run = _load(session, "c5-extensions", names, before=_before(session))
+    results = run.observed.get("results") or [] if run.usable else []
+    return {str(r.get("name")): r.get("outcome") == "ok" for r in results}
+
+
+def _before(session: Session) -> list[str]:
+    """A compiled module finds torch's libraries only where torch was loaded before."""
+    return [n for n in ("torch",) if any(w.name == n for w in session.plan.wheels)]
 
 
 def _load(

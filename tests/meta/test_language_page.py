@@ -51,6 +51,8 @@ def in_context(word: Word) -> str:
         blocks["!"] = "\n".join([f"{HEADS[word.inside]} {{", *lines, shown, "}"])
         if word.word in {"secret"}:
             blocks["!secret"] = 'secret HF_TOKEN because "x"'
+        if (word.inside, word.word) == ("claims", "entry"):
+            blocks["!entry"] = 'entry smoke {\n  level c1\n  run "x"\n}'
         if word.inside == "entry" and word.word in {"asset", "service"}:
             blocks["!used"] = next(w.example for w in ALL if (w.inside, w.word) == ("", word.word))
     else:
@@ -99,7 +101,8 @@ def test_the_spec_at_the_top_is_good() -> None:
 
 
 def test_a_wrong_example_would_be_seen() -> None:
-    source = SourceFile("spec.env", in_context(ALL[-1]).replace("unstated", "perhaps"))
+    word = next(w for w in ALL if w.word == "c4")
+    source = SourceFile("spec.env", in_context(word).replace("unstated", "perhaps"))
     with pytest.raises(DiagnosticError):
         resolve(parse(source), source)
 

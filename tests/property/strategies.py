@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from envspec import model
 from envspec.language import values as shapes
 from envspec.language.limits import FORBIDDEN
-from envspec.language.statements import CLAIMS
+from envspec.language.statements import CLAIMS, NAMED_CLAIMS, words_in
 from envspec.language.values import Shape, seconds
 from envspec.model import NOWHERE
 from envspec.names import normalise
@@ -55,6 +55,12 @@ SAMPLES: dict[Shape, tuple[str, ...]] = {
     shapes.STATUS: ("0", "9", "99", "255"),
     shapes.HUB: ("a/b", "prajjwal1/bert-tiny"),
     shapes.REVISION: ("b" * 40,),
+    shapes.CUDA_OR_NONE: ("none", "12.8", "9.10.2.21"),
+    shapes.ARCHITECTURES: ("none", "sm_80", "sm_90a sm_120f compute_90"),
+    shapes.PYTHON_ABI: ("cp311", "cp314t", "pp310"),
+    shapes.DIGEST: ("0" * 64, f"sha256:{'f' * 64}"),
+    shapes.JAX_BACKEND: ("cpu", "gpu", "tpu"),
+    shapes.COLLECTIVES: ("nccl", "gloo", "mpi"),
     shapes.ABSOLUTE: ("/", "/opt/env/bin/python", '/{a}#"b"', "/\\\\", '/A="x"'),
 }
 
@@ -161,7 +167,7 @@ class _Maker:
                 model.OptionalImport(n, self.reason(), NOWHERE) for n in self.names(shapes.MODULE)
             ),
             tuple(map(self.entry, self.names(shapes.NAME))),
-            tuple(map(self.claim, self.some(CLAIMS))),
+            (*map(self.claim, self.some(CLAIMS)), *self.named_claims()),
         )
 
     def source(self) -> model.Source:
@@ -280,6 +286,16 @@ class _Maker:
             secrets,
             NOWHERE,
         )
+
+    def named_claims(self) -> list[model.Claim]:
+        """Of modules alone: an entry that is claimed must be there."""
+        shape, of = NAMED_CLAIMS["extension"][0], words_in("claims")["extension"].params[1].shape
+        made: dict[str, model.Claim] = {}
+        for name in self.names(shape):
+            value = self.maybe(lambda: self.of(of)) or model.UNSTATED
+            reason = self.maybe(self.reason)
+            made[name] = model.Claim("extension", value, reason, NOWHERE, name)
+        return list(made.values())
 
     def claim(self, name: str) -> model.Claim:
         value = self.maybe(lambda: self.of(CLAIMS[name][0])) or model.UNSTATED
