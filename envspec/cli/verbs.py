@@ -13,6 +13,7 @@ from envspec.cli import common
 
 _VERBS = {
     "check": "Find what is wrong in a spec, without resolving or building.",
+    "claims": "Print the claims of a spec, or those that a report allows.",
     "compile": "Turn a spec into a Dockerfile, a Nix flake and lock artefacts.",
     "convert": "Print a spec in its other form: text as JSON, JSON as text.",
     "diff": "Say what turns one lock into another, and what that means.",

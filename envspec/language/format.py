@@ -73,6 +73,11 @@ def print_spec(spec: Spec) -> str:
     return "\n".join("".join(f"{line}\n" for line in part) for part in parts if part)
 
 
+def print_claims(claims: Iterable[Claim]) -> str:
+    """The text of a `claims` block alone."""
+    return "".join(f"{line}\n" for line in _block("claims", [_claim(c) for c in claims]))
+
+
 def _project(project: Project) -> list[Cells]:
     source = project.source
     if isinstance(source, PathSource):

@@ -537,7 +537,7 @@ CLAIMS: dict[str, tuple[Shape, str, str]] = {
     "c1": (values.VERDICT, "The entry runs on CPU", "pass"),
     "c2": (values.VERDICT, "The binaries fit the driver and the GPUs", "pass"),
     "c3": (values.VERDICT, "A kernel and the entry run on one GPU", "pass"),
-    "c4": (values.VERDICT, "It runs distributed", "unstated"),
+    "c4": (values.VERDICT, "It runs distributed", "pass"),
     "c4_processes": (values.PROCESSES, "Over how many processes it runs distributed", "2"),
     "c4_backend": (values.COLLECTIVES, "What its collectives run over", "nccl"),
 }  # fmt: skip

@@ -16,7 +16,7 @@ from envspec.plan.model import Plan
 from envspec.reporter import Reporter
 from envspec.verify import binaries, judge_imports, run_entries, run_imports, run_kernels
 from envspec.verify.claims.judge import judge as judge_claims
-from envspec.verify.claims.model import Judgement, Provenance, Seen
+from envspec.verify.claims.model import UNSTATED, Judgement, Provenance, Seen
 from envspec.verify.results import Observation
 from envspec.verify.session import Evidence, Session
 from envspec.verify.verdicts import Rung
@@ -106,11 +106,12 @@ def _identity(session: Session, name: str, *, python: str = "", gpus: bool = Fal
 
 
 def _interpreter(session: Session, identity: Observation) -> bool | None:
-    """Whether the interpreter that the spec claims is this environment's."""
-    claimed = next((c.value for c in session.plan.claims if c.name == "python_path"), None)
-    if claimed is None or not identity.usable:
+    """Whether the interpreter that the spec claims is this environment's; where it claims none,
+    whether the one that it is built with is."""
+    if not identity.usable:
         return None
-    if claimed == plan.INTERPRETER:
+    claimed = next((c.value for c in session.plan.claims if c.name == "python_path"), UNSTATED)
+    if claimed in {plan.INTERPRETER, UNSTATED}:
         return bool(identity.observed.get("executable"))
     tried = _identity(session, "identity-claimed", python=session.locate(claimed))
     return tried.usable and tried.observed.get("prefix") == identity.observed.get("prefix")

@@ -102,7 +102,7 @@ def test_the_spec_at_the_top_is_good() -> None:
 
 def test_a_wrong_example_would_be_seen() -> None:
     word = next(w for w in ALL if w.word == "c4")
-    source = SourceFile("spec.env", in_context(word).replace("unstated", "perhaps"))
+    source = SourceFile("spec.env", in_context(word).replace("pass", "perhaps"))
     with pytest.raises(DiagnosticError):
         resolve(parse(source), source)
 

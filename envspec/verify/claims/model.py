@@ -47,9 +47,10 @@ class Seen(NamedTuple):
     """What claims are held against.
 
     ``identity`` is the observation of the identity probe (empty where it could not look),
-    ``interpreter`` whether the claimed interpreter path is this environment's, None where
-    that was not tried. ``modules`` are modules that were imported by themselves, and whether
-    they loaded. ``processes`` are how many a distributed entry of the spec starts.
+    ``interpreter`` whether the claimed interpreter path is this environment's (the path that it
+    is built with, where none is claimed), None where that was not tried. ``modules`` are modules
+    that were imported by themselves, and whether they loaded. ``processes`` are how many a
+    distributed entry of the spec starts.
     """
 
     rungs: Mapping[str, Rung]
