@@ -18,6 +18,7 @@ from envspec.lock.workspace import workspace
 from envspec.pipeline.compile import Compiled
 from envspec.pipeline.fetch import fetch, wheelhouse
 from envspec.pipeline.load import Loaded
+from envspec.pipeline.verifier import verifier
 from envspec.placing import line_span, placed
 from envspec.plan.digest import build_digest
 from envspec.plan.model import Plan
@@ -81,15 +82,20 @@ def verify(
             rebuilt = _built(
                 loaded, again, lambda: machine.engine.rebuild(*again.arguments(reporter))
             )
-    subject = Subject(
+    findings = render.document(loaded.findings)["diagnostics"]
+    told = (subject(loaded, made), verifier(gpus), made.plan, info, machine.why)
+    return document(*told, built, outcome, findings, rebuilt)
+
+
+def subject(loaded: Loaded, made: Compiled) -> Subject:
+    """The digests that say what a report is about. Pure."""
+    return Subject(
         made.plan.spec,
         _sha256(loaded.source.text),
         _sha256(made.lock_text),
         _sha256(made.files["plan.json"]),
         build_digest(made.plan),
     )
-    findings = render.document(loaded.findings)["diagnostics"]
-    return document(subject, made.plan, info, machine.why, built, outcome, findings, rebuilt)
 
 
 class _Place(NamedTuple):

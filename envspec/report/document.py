@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from envspec import __version__
 from envspec.build.protocol import Built, EngineInfo, Rebuilt
 from envspec.plan.model import BuildExtension, Plan
+from envspec.report.bounded import bounded
 from envspec.verify.claims import HALLUCINATIONS, scores
 from envspec.verify.pyramid import Outcome
 from envspec.verify.verdicts import BLOCKED, ERROR, FAIL, PASS, Rung
@@ -27,8 +28,22 @@ class Subject(NamedTuple):
     build_digest: str
 
 
+class Verifier(NamedTuple):
+    """Who looked, and where: digests are sha256 in hexadecimal, ``gpus`` is how many the host has.
+    ``glibc`` is empty where the C library is another or not known."""
+
+    facts_sha256: str
+    probes_sha256: str
+    system: str
+    machine: str
+    kernel: str
+    glibc: str
+    gpus: int
+
+
 def document(
     subject: Subject,
+    verifier: Verifier,
     plan: Plan,
     info: EngineInfo,
     why: str,
@@ -39,11 +54,12 @@ def document(
 ) -> dict[str, Any]:
     """The report. ``why`` says why this engine was chosen; ``findings`` are compile findings;
     ``rebuilt`` is None where nobody asked for two builds to be compared."""
-    return {
+    whole = {
         "schema": SCHEMA,
         "envspec": __version__,
         "spec": subject._asdict(),
         "project": plan.project,
+        "verifier": verifier._asdict(),
         "engine": {
             "name": info.name,
             "version": info.version,
@@ -69,6 +85,9 @@ def document(
         "evidence": [e._asdict() for e in outcome.evidence],
         "findings": findings,
     }
+    # What programs printed is in it: what no reader takes is cut, and the rest stays a report.
+    report: dict[str, Any] = bounded(whole)
+    return report
 
 
 def dumps(report: Mapping[str, Any]) -> str:
