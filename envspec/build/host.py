@@ -98,7 +98,7 @@ def look() -> Host:
         system=platform.system(),
         machine=platform.machine(),
         kernel=platform.release(),
-        glibc=_glibc(),
+        glibc=glibc(),
         memory=_memory(),
         cgroup=_cgroup(),
         namespaces=_namespaces(),
@@ -211,7 +211,8 @@ def _docker() -> Engine:
         return Engine("", masked(error.diagnostics[0].cause))
 
 
-def _glibc() -> str:
+def glibc() -> str:
+    """The release of the C library, `""` where it is another or not known."""
     try:
         return (os.confstr("CS_GNU_LIBC_VERSION") or "").removeprefix("glibc ")
     except (AttributeError, ValueError, OSError):

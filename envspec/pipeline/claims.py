@@ -15,13 +15,12 @@ from envspec.language.resolve import resolve
 from envspec.language.statements import Word, words_in
 from envspec.plan.model import Claim
 from envspec.render import visible
-from envspec.report.seen import seen
+from envspec.report import reader, restore
 from envspec.source import Span
 from envspec.verify.claims import ninekey
 from envspec.verify.claims.honest import Forms, honest
 from envspec.verify.claims.model import UNSTATED
 
-_LARGEST = 64 << 20
 _WORDS = words_in("claims")
 
 
@@ -55,21 +54,14 @@ def of_report(path: Path) -> tuple[Claim, ...]:
     """What a `report.json` allows a spec to claim, or what a nine-key report does claim.
 
     Raises:
-        DiagnosticError: E0860 (unreadable), E0861 (neither of the two), E0862 (a nine-key report
-            that is not as its schema says), E0863 (a value that no spec can state).
+        DiagnosticError: E0833 (unreadable), E0830 to E0832 (a report that is not whole), E0861
+            (neither of the two), E0862 (a nine-key report that is not as its schema says), E0863
+            (a value that no spec can state).
     """
-    data = _object(path)
+    text = reader.file_text(path, "the report")
+    data = _object(path, text)
     if "schema" in data and "rungs" in data:
-        try:
-            return honest(seen(data), FORMS)
-        except ValueError as error:
-            raise _wrong(
-                "E0861",
-                path,
-                "is no report that this version reads",
-                visible(str(error)),
-                "verify the spec again; the report is written anew",
-            ) from None
+        return honest(restore.outcome(reader.loads(text, str(path))).seen, FORMS)
     if "python_path" not in data and len(ninekey.NineKey._fields & data.keys()) < 2:
         raise _wrong(
             "E0861",
@@ -105,26 +97,13 @@ def _refuse_unfit(path: Path, claims: Iterable[Claim]) -> None:
             )
 
 
-def _object(path: Path) -> dict[str, Any]:
-    """The JSON object of a file. A key that stands twice would say two things at once."""
+def _object(path: Path, text: str) -> dict[str, Any]:
+    """The JSON object of a text. A key that stands twice would say two things at once."""
     try:
-        with path.open("rb") as stream:
-            raw = stream.read(_LARGEST + 1)
-    except OSError as error:
-        raise _wrong(
-            "E0860",
-            path,
-            "cannot be read",
-            (error.strerror or "it cannot be opened").lower(),
-            "name the report: a report that is not there has said nothing, and nothing is clean",
-        ) from None
-    if len(raw) > _LARGEST:
-        raise _wrong("E0860", path, "is too large", f"more than {_LARGEST >> 20} MiB", "")
-    try:
-        data = json.loads(raw.decode("utf-8"), object_pairs_hook=_once)
+        data = json.loads(text, object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
-        why = str(error) if isinstance(error, _TwiceError) else "it is no JSON in UTF-8"
-        raise _wrong("E0861", path, "is no report", visible(why), "") from None
+        why = str(error) if isinstance(error, _TwiceError) else "it is no JSON"
+        raise _wrong("E0861", path, "is no report", why, "") from None
     if not isinstance(data, dict):
         raise _wrong("E0861", path, "is no report", "it is no JSON object", "")
     return data

@@ -19,6 +19,7 @@ from envspec.model import GitSource
 from envspec.pipeline.compile import Compiled
 from envspec.pipeline.fetch import fetch, wheelhouse
 from envspec.pipeline.load import Loaded
+from envspec.pipeline.verifier import verifier
 from envspec.placing import line_span, placed
 from envspec.plan.digest import build_digest
 from envspec.plan.model import Plan
@@ -76,7 +77,7 @@ def verify(
         gpus = gpu_count()
         name = f"{info.name}-{build_digest(made.plan)[:32]}"
         pycache = cache_folder() / "pycache" / name
-        origin = _provenance(loaded, made, built)
+        origin = provenance(loaded, made, built)
         outcome = climb(
             made.plan, machine.engine, built, shown, origin, gpus, pycache, logs, reporter
         )
@@ -86,18 +87,23 @@ def verify(
             rebuilt = _built(
                 loaded, again, lambda: machine.engine.rebuild(*again.arguments(reporter))
             )
-    subject = Subject(
+    findings = render.document(loaded.findings)["diagnostics"]
+    told = (subject(loaded, made), verifier(gpus), made.plan, info, machine.why)
+    return document(*told, built, outcome, findings, rebuilt)
+
+
+def subject(loaded: Loaded, made: Compiled) -> Subject:
+    """The digests that say what a report is about. Pure."""
+    return Subject(
         made.plan.spec,
         _sha256(loaded.source.text),
         _sha256(made.lock_text),
         _sha256(made.files["plan.json"]),
         build_digest(made.plan),
     )
-    findings = render.document(loaded.findings)["diagnostics"]
-    return document(subject, made.plan, info, machine.why, built, outcome, findings, rebuilt)
 
 
-def _provenance(loaded: Loaded, made: Compiled, built: Built) -> Provenance:
+def provenance(loaded: Loaded, made: Compiled, built: Built) -> Provenance:
     """An image on another base than the locked one is not the image that a claim is about."""
     source = loaded.spec.project.source
     locked = built.immutable and not built.base_substituted

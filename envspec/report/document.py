@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from envspec import __version__
 from envspec.build.protocol import Built, EngineInfo, Rebuilt
 from envspec.plan.model import BuildExtension, Plan
+from envspec.report.bounded import bounded
 from envspec.verify.claims.model import HALLUCINATIONS, Seen
 from envspec.verify.claims.scores import scores
 from envspec.verify.pyramid import Outcome
@@ -28,8 +29,22 @@ class Subject(NamedTuple):
     build_digest: str
 
 
+class Verifier(NamedTuple):
+    """Who looked, and where: digests are sha256 in hexadecimal, ``gpus`` is how many the host has.
+    ``glibc`` is empty where the C library is another or not known."""
+
+    facts_sha256: str
+    probes_sha256: str
+    system: str
+    machine: str
+    kernel: str
+    glibc: str
+    gpus: int
+
+
 def document(
     subject: Subject,
+    verifier: Verifier,
     plan: Plan,
     info: EngineInfo,
     why: str,
@@ -40,11 +55,12 @@ def document(
 ) -> dict[str, Any]:
     """The report. ``why`` says why this engine was chosen; ``findings`` are compile findings;
     ``rebuilt`` is None where nobody asked for two builds to be compared."""
-    return {
+    whole = {
         "schema": SCHEMA,
         "envspec": __version__,
         "spec": subject._asdict(),
         "project": plan.project,
+        "verifier": verifier._asdict(),
         "engine": {
             "name": info.name,
             "version": info.version,
@@ -71,6 +87,9 @@ def document(
         "evidence": [e._asdict() for e in outcome.evidence],
         "findings": findings,
     }
+    # What programs printed is in it: what no reader takes is cut, and the rest stays a report.
+    report: dict[str, Any] = bounded(whole)
+    return report
 
 
 def dumps(report: Mapping[str, Any]) -> str:
@@ -133,6 +152,6 @@ def _seen(seen: Seen) -> dict[str, Any]:
     kept = ("interpreter", "gpu_present", "accelerator", "processes")
     return {
         **{name: getattr(seen, name) for name in kept},
-        "modules": dict(seen.modules),
+        "modules": [{"name": n, "loaded": loaded} for n, loaded in seen.modules.items()],
         "provenance": seen.provenance._asdict(),
     }

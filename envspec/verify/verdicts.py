@@ -17,6 +17,8 @@ HARDWARE = "hardware"
 NETWORK = "network"
 HARNESS = "harness"
 
+CAUSES = (ENVIRONMENT, REPOSITORY, ASSET, HARDWARE, NETWORK, HARNESS)
+
 RUNGS = ("c0_static", "c0_live", "c1", "c2_static", "c2_live", "c3", "c4")
 
 

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from envspec.report import reader
+
 ROOT = Path(__file__).resolve().parents[2]
 SPEC = ROOT / "examples" / "x-transformers" / "spec.env"
 RUNGS = ("c0_static", "c0_live", "c1", "c2_static", "c2_live", "c3", "c4")
@@ -52,7 +54,7 @@ def check(code: int, report: dict[str, Any], path: Path) -> None:
     for record in report["evidence"]:
         assert record.keys() >= EVIDENCE_KEYS
         assert (logs / record["log"]).is_file()
-    assert json.loads(path.read_text()) == report
+    assert json.loads(path.read_text()) == report == reader.read(path)
 
 
 @pytest.mark.xdist_group("local-example")

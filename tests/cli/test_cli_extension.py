@@ -10,6 +10,8 @@ from local_index import Wheel, make_wheel
 from sdists import pack, pkg_info
 from user_room import Room
 
+from envspec.report import reader
+
 # A backend of the package's own, so that nothing real has to be fetched; it tells what it saw.
 BACKEND = """
 import base64, hashlib, os, zipfile
@@ -62,7 +64,7 @@ def lock_of(room: Room) -> dict[str, object]:
 
 
 def report_of(room: Room) -> dict[str, object]:
-    return json.loads((room.home / "report.json").read_text())
+    return reader.read(room.home / "report.json")
 
 
 def test_the_lock_holds_the_source_and_what_builds_it(room: Room) -> None:

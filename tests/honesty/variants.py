@@ -21,6 +21,7 @@ from envspec.lock import file as lock_file
 from envspec.lock.model import Artefact
 from envspec.lock.spec_inputs import resolution_inputs
 from envspec.pipeline.load import load
+from envspec.report import reader
 from envspec.source import SourceFile
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -80,7 +81,7 @@ def verify(spec: Path, engine: str) -> tuple[int, dict[str, Any], str]:
     done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=1500)
     if not done.stdout.lstrip().startswith('{\n  "schema": 1,\n  "envspec"'):
         raise AssertionError(f"no report: {done.stdout[-2000:]}{done.stderr[-2000:]}")
-    assert json.loads(report.read_text()) == json.loads(done.stdout)
+    assert reader.read(report) == json.loads(done.stdout)
     return done.returncode, json.loads(done.stdout), done.stderr
 
 

@@ -1,0 +1,34 @@
+"""A report of a real verification, from the command line to every form of it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+from report_room import ROOT
+
+from envspec.report import reader, schema
+
+pytestmark = pytest.mark.xdist_group("report-of-c-step")
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of examples/c-step on this machine, with its evidence beside it."""
+    path = tmp_path_factory.mktemp("real") / "report.json"
+    spec = ROOT / "examples" / "c-step" / "spec.env"
+    argv = [sys.executable, "-m", "envspec", "verify", str(spec), "--engine", "local", "--frozen"]
+    argv += ["--quiet", "--report", str(path)]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=600)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    return path
+
+
+def test_it_is_read_and_valid(real: Path) -> None:
+    report = reader.read(real)
+    assert report["verdict"] == "pass"
+    Draft202012Validator(schema.json_schema()).validate(json.loads(real.read_text()))
