@@ -60,9 +60,9 @@ def _rule(page: Page) -> dict[str, Any]:
     body = _PAGE_LINK.sub(r"\1", page.body)
     return {
         "id": page.code,
-        "shortDescription": {"text": _message(page.title)},
-        "fullDescription": {"text": _message(_PAGE_LINK.sub(r"\1", full))},
-        "help": {"text": _message(body), "markdown": _braces(body)},
+        "shortDescription": {"text": message(page.title)},
+        "fullDescription": {"text": message(_PAGE_LINK.sub(r"\1", full))},
+        "help": {"text": message(body), "markdown": _braces(body)},
         "defaultConfiguration": {"level": "warning" if page.code.startswith("W") else "error"},
     }
 
@@ -74,7 +74,7 @@ def _result(d: Diagnostic, index: int, seen: dict[str, int]) -> dict[str, Any]:
         "ruleId": d.code,
         "ruleIndex": index,
         "level": _LEVELS[d.severity],
-        "message": {"text": _message(text)},
+        "message": {"text": message(text)},
         "partialFingerprints": {_FINGERPRINT: _fingerprint(d, seen)},
     }
     if d.source is not None:
@@ -91,8 +91,8 @@ def _result(d: Diagnostic, index: int, seen: dict[str, int]) -> dict[str, Any]:
 
 
 def _location(source: SourceFile, label: Label) -> dict[str, Any]:
-    place = {"artifactLocation": _artefact(source.name), "region": _region(source, label.span)}
-    text = {"message": {"text": _message(label.text)}} if label.text else {}
+    place = {"artifactLocation": artefact(source.name), "region": _region(source, label.span)}
+    text = {"message": {"text": message(label.text)}} if label.text else {}
     return {"physicalLocation": place, **text}
 
 
@@ -104,11 +104,11 @@ def _fix(source: SourceFile, fix: Fix) -> dict[str, Any]:
         }
         for edit in sorted(fix.edits)
     ]
-    change = {"artifactLocation": _artefact(source.name), "replacements": replacements}
-    return {"description": {"text": _message(fix.description)}, "artifactChanges": [change]}
+    change = {"artifactLocation": artefact(source.name), "replacements": replacements}
+    return {"description": {"text": message(fix.description)}, "artifactChanges": [change]}
 
 
-def _artefact(name: str) -> dict[str, str]:
+def artefact(name: str) -> dict[str, str]:
     """A file as a URI: relative to the folder the command ran in, or absolute as it was named."""
     path = quote(str(PurePosixPath(name)).encode("utf-8", "surrogateescape"), safe="/")
     if path.startswith("/"):
@@ -147,7 +147,7 @@ def _fingerprint(d: Diagnostic, seen: dict[str, int]) -> str:
     return hashlib.sha256(f"{key}\n{seen[key]}".encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def _message(text: str) -> str:
+def message(text: str) -> str:
     """Text of a SARIF message: braces mean placeholders there, and `[…](…)` means a link."""
     return _braces(masked(text)).replace("](", "\\](")
 

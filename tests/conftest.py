@@ -9,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import pytest
+from browsers import browser
 
 from envspec.build.local import LocalEngine
 from envspec.lock import file as lock_file
@@ -27,6 +28,7 @@ pytest.register_assert_rewrite("user_room")
 ROOT = Path(__file__).resolve().parents[1]
 SHORT_BYTES = 24
 NO_ENGINE = "no Docker Engine answers"
+NO_BROWSER = "no Chromium is installed"
 
 
 @lru_cache(maxsize=1)
@@ -46,11 +48,17 @@ def engine_answers() -> bool:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Without an engine its tests are skipped, or fail where CI says that one must be there."""
-    if item.get_closest_marker("engine") and not engine_answers():
-        if os.environ.get("ENVSPEC_REQUIRE_ENGINE") == "1":
-            pytest.fail(f"{NO_ENGINE}, and ENVSPEC_REQUIRE_ENGINE=1 asks for one", pytrace=False)
-        pytest.skip(NO_ENGINE)
+    """Without an engine or a browser its tests are skipped, or fail where CI says that one must
+    be there."""
+    for marker, there, lacking in (
+        ("engine", engine_answers, NO_ENGINE),
+        ("browser", browser, NO_BROWSER),
+    ):
+        if item.get_closest_marker(marker) and not there():
+            required = f"ENVSPEC_REQUIRE_{marker.upper()}"
+            if os.environ.get(required) == "1":
+                pytest.fail(f"{lacking}, and {required}=1 asks for one", pytrace=False)
+            pytest.skip(lacking)
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
@@ -61,11 +69,12 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Count aloud what was not tested."""
     skipped = terminalreporter.stats.get("skipped", [])
-    engine = [r for r in skipped if NO_ENGINE in str(r.longrepr)]
-    if engine:
-        terminalreporter.write_line(
-            f"NOT TESTED: {len(engine)} engine tests, since {NO_ENGINE}", yellow=True
-        )
+    for kind, lacking in (("engine", NO_ENGINE), ("browser", NO_BROWSER)):
+        left_out = [r for r in skipped if lacking in str(r.longrepr)]
+        if left_out:
+            terminalreporter.write_line(
+                f"NOT TESTED: {len(left_out)} {kind} tests, since {lacking}", yellow=True
+            )
 
 
 class Silence:

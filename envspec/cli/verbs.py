@@ -25,6 +25,7 @@ _VERBS = {
     "fmt": "Write specs in the one layout, comments and order kept.",
     "lock": "Resolve the spec and write its lock.",
     "lsp": "Serve editors over the Language Server Protocol.",
+    "report": "Draw a report in another form: HTML, JUnit, SARIF, Markdown.",
     "schema": "Print the JSON Schema of the JSON form of a spec.",
     "solve": "Find the newest CUDA, torch and companions that fit, and say why.",
     "tree": "Show who requires whom in a lock.",

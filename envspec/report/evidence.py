@@ -35,7 +35,7 @@ def _log(path: Path, sha256: str) -> Log:
             if not stat.S_ISREG(os.fstat(handle).st_mode):
                 return Log("absent", "")
             data = stream.read(LARGEST + 1)
-    except OSError:
+    except (OSError, ValueError):  # a name that no file can have
         return Log("absent", "")
     if len(data) > LARGEST or hashlib.sha256(data).hexdigest() != sha256:
         return Log("changed", "")

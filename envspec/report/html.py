@@ -10,7 +10,7 @@ from envspec.report.evidence import Log
 from envspec.report.html_build import Markup, el, join, lines, page
 from envspec.report.html_pyramid import MARKS, css_class, pyramid
 from envspec.report.html_style import POLICY, STYLE
-from envspec.report.rungs import question, title
+from envspec.report.rungs import counts, question, title
 
 _DIFFERENCES = 20
 
@@ -42,19 +42,14 @@ def _verdict(verdict: str, more: str = "") -> Markup:
 
 
 def _head(report: Mapping[str, Any]) -> Markup:
-    engine, scores = report["engine"], report["scores"]
+    engine = report["engine"]
     weak = [*engine["weaknesses"]]
     if engine["base_substituted"]:
         weak.append(f"{engine['base_substituted']} stands in for the base {engine['base']}")
     weak += [f"the entry `{name}` had the network" for name in report["network"]]
-    counts = (
-        f"{scores['confirmed']} of {scores['stated']} stated claims confirmed, "
-        f"{scores['overclaims']} overclaims, {scores['mismatches']} mismatches, "
-        f"{scores['inconclusive']} inconclusive"
-    )
     return join(
         el("h1", report["project"], ": ", _verdict(report["verdict"])),
-        el("p", counts, ". Built and run by the ", engine["name"], " engine."),
+        el("p", counts(report["scores"]), ". Built and run by the ", engine["name"], " engine."),
         _notice("What this run could not promise", weak),
         _notice("Changed by a run", report["source_changed"], "notice bad"),
     )
@@ -70,7 +65,12 @@ def _notice(heading: str, said: Sequence[str], kind: str = "notice") -> Markup |
 def _table(caption: str, headers: Sequence[str], rows: Sequence[Sequence[str | Markup]]) -> Markup:
     head = el("tr", [el("th", header, scope="col") for header in headers])
     body = [
-        el("tr", el("th", first, scope="row"), [el("td", cell) for cell in rest])
+        el(
+            "tr",
+            el("th", first, scope="row"),
+            # Where a phone has no room for columns, each cell says what it is.
+            [el("td", cell, data_label=h) for h, cell in zip(headers[1:], rest, strict=True)],
+        )
         for first, *rest in rows
     ]
     table = el("table", el("caption", caption), el("thead", head), el("tbody", body))
@@ -125,10 +125,20 @@ def _engine(report: Mapping[str, Any]) -> Markup:
         ("Base", engine["base"]),
         ("Built", f"{engine['digest']} ({engine['build_seconds']} s{reused})"),
         ("Environment", spec["build_digest"]),
+        ("Host", _host(report["verifier"])),
         (spec["spec"], f"sha256 {spec['spec_sha256']}"),
         ("Lock", f"sha256 {spec['lock_sha256']}"),
         ("Plan", f"sha256 {spec['plan_sha256']}"),
     )
+
+
+def _host(verifier: Mapping[str, Any]) -> str:
+    parts = [f"{verifier['system']} {verifier['kernel']} on {verifier['machine']}"]
+    if verifier["glibc"]:
+        parts.append(f"glibc {verifier['glibc']}")
+    number = verifier["gpus"]
+    parts.append("no GPU" if not number else f"{number} GPU{'s' * (number > 1)}")
+    return ", ".join(parts)
 
 
 def _list(*pairs: tuple[str, str | Markup]) -> Markup:

@@ -37,6 +37,7 @@ caption{text-align:left;color:var(--soft);padding-bottom:.4rem}
 th,td{text-align:left;vertical-align:top;padding:.45rem .6rem;border-bottom:1px solid var(--line)}
 thead th{color:var(--soft);font-weight:600}
 tbody th{font-weight:600;white-space:nowrap}
+td{min-width:11ch}
 figure{margin:1rem 0}
 svg{display:block;width:100%;height:auto;max-width:46rem;margin:0 auto}
 svg text{font:600 15px system-ui,sans-serif;fill:var(--text)}
@@ -59,7 +60,11 @@ dt{color:var(--soft)} dd{margin:0}
 pre{background:var(--panel);border:1px solid var(--line);border-radius:6px;padding:.6rem .8rem;
 white-space:pre-wrap;font:13px/1.45 ui-monospace,monospace}
 code{font:.9em ui-monospace,monospace}
-@media (max-width:40rem){dl{grid-template-columns:1fr}dd{margin-bottom:.4rem}}
+@media (max-width:40rem){dl{grid-template-columns:1fr}dd{margin-bottom:.4rem}
+thead{display:none}table,caption,tbody,tr,th,td{display:block}
+th,td{border:0;padding:.1rem 0}tr{border-bottom:1px solid var(--line);padding:.5rem 0}
+td[data-label]:not(:empty)::before{content:attr(data-label) ": ";color:var(--soft)}
+svg text,svg .mark{font-size:24px;transform:translateY(13px)}svg .asks{display:none}}
 @media print{body{max-width:none;padding:0;font-size:10.5pt}.scroll{overflow:visible}
 details,tr,figure{break-inside:avoid}h2{break-after:avoid}}
 """

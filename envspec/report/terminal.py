@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from typing import Any, TextIO
 
 from rich.console import Console
-from rich.markup import escape
+from rich.markup import escape as _unmarked
 from rich.table import Table
+
+from envspec.report.plain import plain
+from envspec.report.rungs import counts, words
 
 _TONES = {
     "pass": "green",
@@ -20,18 +23,13 @@ _TONES = {
     "inconclusive": "yellow",
     "underclaim": "yellow",
 }
-_TITLES = {
-    "c0_static": ("C0 static", "every import is there"),
-    "c0_live": ("C0 live", "every import loads"),
-    "c1": ("C1", "it runs on CPU"),
-    "c2_static": ("C2 static", "the binaries fit"),
-    "c2_live": ("C2 live", "the GPU is seen"),
-    "c3": ("C3", "a kernel runs"),
-    "c4": ("C4", "it runs distributed"),
-}
-
-
 _DIFFERENCES = 10
+
+
+def escape(text: str) -> str:
+    """Words of a report, which may be a stranger's: no markup, no character that a terminal
+    obeys."""
+    return _unmarked(plain(text))
 
 
 def print_report(report: Mapping[str, Any], stream: TextIO, *, colour: bool) -> None:
@@ -54,7 +52,7 @@ def print_report(report: Mapping[str, Any], stream: TextIO, *, colour: bool) -> 
 
 
 def _print_engine(console: Console, engine: Mapping[str, Any], project: str) -> None:
-    console.print(f"[bold]{escape(project)}[/bold] on the {engine['name']} engine")
+    console.print(f"[bold]{escape(project)}[/bold] on the {escape(engine['name'])} engine")
     console.print(f"  {escape(engine['chosen'])}", style="dim")
     if engine["base_substituted"]:
         console.print(
@@ -76,9 +74,9 @@ def _table(*headers: str) -> Table:
 def _rungs(rungs: Mapping[str, Any]) -> Table:
     table = _table("rung", "asks", "verdict", "what was seen")
     for name, rung in rungs.items():
-        title, question = _TITLES[name]
+        title, holds, _ = words(name)
         cause = f" ({rung['cause']})" if rung["cause"] else ""
-        table.add_row(title, question, _toned(rung["verdict"], cause), escape(rung["reason"]))
+        table.add_row(escape(title), holds, _toned(rung["verdict"], cause), escape(rung["reason"]))
     return table
 
 
@@ -113,14 +111,8 @@ def _print_rebuild(console: Console, rebuild: Mapping[str, Any], spec: str) -> N
 
 
 def _print_verdict(console: Console, report: Mapping[str, Any]) -> None:
-    scores = report["scores"]
     for path in report["source_changed"][:10]:
         console.print(f"changed by a run: {escape(path)}", style="red")
     if report["network"]:
         console.print(f"network was on for: {escape(', '.join(report['network']))}", style="yellow")
-    counts = (
-        f"{scores['confirmed']} of {scores['stated']} stated claims confirmed, "
-        f"{scores['overclaims']} overclaims, {scores['mismatches']} mismatches, "
-        f"{scores['inconclusive']} inconclusive"
-    )
-    console.print(f"verdict: {_toned(report['verdict'])}   {counts}")
+    console.print(f"verdict: {_toned(report['verdict'])}   {counts(report['scores'])}")
