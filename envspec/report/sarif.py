@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from envspec.report.plain import plain
 from envspec.report.rungs import words
 from envspec.sarif import SCHEMA, artefact, message
-from envspec.verify.claims import HALLUCINATIONS, INCONCLUSIVE, UNDERCLAIM
+from envspec.verify.claims.model import HALLUCINATIONS, INCONCLUSIVE, UNDERCLAIM
 from envspec.verify.verdicts import BLOCKED, ERROR, FAIL
 
 _FINGERPRINT = "envspecReport/v1"
