@@ -12,6 +12,8 @@ from envspec import __version__
 from envspec.cli import common
 
 _VERBS = {
+    "attest": "Write the in-toto statement about a report, to be signed.",
+    "audit": "Re-check a committed set: spec, lock, outputs, report, evidence, attestation.",
     "check": "Find what is wrong in a spec, without resolving or building.",
     "claims": "Print the claims of a spec, or those that a report allows.",
     "compile": "Turn a spec into a Dockerfile, a Nix flake and lock artefacts.",

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from envspec import render
 from envspec.build.failure import BuildFailed
-from envspec.build.protocol import Built, Engine
+from envspec.build.protocol import Engine
 from envspec.diagnostics import DiagnosticError
 from envspec.emit import publish
 from envspec.lock.store import Store, cache_folder
@@ -77,7 +77,8 @@ def verify(
         gpus = gpu_count()
         name = f"{info.name}-{build_digest(made.plan)[:32]}"
         pycache = cache_folder() / "pycache" / name
-        origin = provenance(loaded, made, built)
+        locked = built.immutable and not built.base_substituted
+        origin = provenance(loaded, made, built.digest if locked else "")
         outcome = climb(
             made.plan, machine.engine, built, shown, origin, gpus, pycache, logs, reporter
         )
@@ -103,16 +104,17 @@ def subject(loaded: Loaded, made: Compiled) -> Subject:
     )
 
 
-def provenance(loaded: Loaded, made: Compiled, built: Built) -> Provenance:
-    """An image on another base than the locked one is not the image that a claim is about."""
+def provenance(loaded: Loaded, made: Compiled, image: str) -> Provenance:
+    """What the claims of a spec about its origin are held against. ``image`` is the digest of the
+    image of the locked base, ``""`` for none: on another base it is not the one of a claim. Pure.
+    """
     source = loaded.spec.project.source
-    locked = built.immutable and not built.base_substituted
     flake = made.files.get("flake.lock")
     return Provenance(
         made.plan.platform,
         *((source.url, source.commit) if isinstance(source, GitSource) else ("", "")),
         _sha256(made.lock_text),
-        built.digest if locked else "",
+        image,
         _sha256(flake) if flake is not None else "",
     )
 

@@ -74,15 +74,9 @@ def document(
             "reused": built.reused,
             "build_seconds": round(built.seconds, 3),
         },
-        "verdict": verdict(outcome, rebuilt),
-        "rungs": {name: _rung(rung) for name, rung in outcome.rungs.items()},
-        "claims": [j._asdict() for j in outcome.judgements],
-        "scores": scores(outcome.judgements),
+        **_judged(outcome, rebuilt),
         "extensions": [_extension(step, built) for step in plan.extensions],
         "rebuild": _rebuild(rebuilt),
-        "source_changed": list(outcome.source_changed),
-        "seen": _seen(outcome.seen),
-        "identity": outcome.seen.identity,
         "network": [e.name for e in plan.entries if e.network],
         "evidence": [e._asdict() for e in outcome.evidence],
         "findings": findings,
@@ -90,6 +84,24 @@ def document(
     # What programs printed is in it: what no reader takes is cut, and the rest stays a report.
     report: dict[str, Any] = bounded(whole)
     return report
+
+
+def judged(outcome: Outcome, rebuilt: Rebuilt | None) -> dict[str, Any]:
+    """The part of a report that follows from its evidence."""
+    part: dict[str, Any] = bounded(_judged(outcome, rebuilt))
+    return part
+
+
+def _judged(outcome: Outcome, rebuilt: Rebuilt | None) -> dict[str, Any]:
+    return {
+        "verdict": verdict(outcome, rebuilt),
+        "rungs": {name: _rung(rung) for name, rung in outcome.rungs.items()},
+        "claims": [j._asdict() for j in outcome.judgements],
+        "scores": scores(outcome.judgements),
+        "source_changed": list(outcome.source_changed),
+        "seen": _seen(outcome.seen),
+        "identity": outcome.seen.identity,
+    }
 
 
 def dumps(report: Mapping[str, Any]) -> str:

@@ -10,7 +10,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-LARGEST = 4 << 20
+from envspec.verify.results import Observation
+
+WHOLE, CHANGED, ABSENT = "whole", "changed", "absent"
+LARGEST = 8 << 20
 LINES = 40
 WIDEST = 400
 
@@ -28,18 +31,38 @@ def logs(report: Mapping[str, Any], folder: Path) -> dict[str, Log]:
     return {e["id"]: _log(folder / e["log"], e["log_sha256"]) for e in report["evidence"]}
 
 
+def observation(path: Path, sha256: str) -> tuple[str, Observation | None]:
+    """The state of a log, and where it is whole what the probe saw."""
+    state, data = _read(path, sha256)
+    if state != WHOLE:
+        return state, None
+    try:
+        value = json.loads(data.decode("utf-8"))
+        probe, observed, error = (value[key] for key in ("probe", "observed", "error"))
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return state, None
+    if not (isinstance(probe, str) and isinstance(observed, dict) and isinstance(error, str)):
+        return state, None
+    return state, Observation(probe, observed, error)
+
+
 def _log(path: Path, sha256: str) -> Log:
+    state, data = _read(path, sha256)
+    return Log(state, _tail(data.decode("utf-8", "replace")) if state == WHOLE else "")
+
+
+def _read(path: Path, sha256: str) -> tuple[str, bytes]:
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         with os.fdopen(handle, "rb") as stream:
             if not stat.S_ISREG(os.fstat(handle).st_mode):
-                return Log("absent", "")
+                return ABSENT, b""
             data = stream.read(LARGEST + 1)
     except (OSError, ValueError):  # a name that no file can have
-        return Log("absent", "")
+        return ABSENT, b""
     if len(data) > LARGEST or hashlib.sha256(data).hexdigest() != sha256:
-        return Log("changed", "")
-    return Log("whole", _tail(data.decode("utf-8", "replace")))
+        return CHANGED, b""
+    return WHOLE, data
 
 
 def _tail(text: str) -> str:

@@ -52,11 +52,22 @@ def climb(
     environment's own for compiled modules; ``logs`` is an existing folder for the evidence.
     """
     session = Session(subject, engine, built, mounts, pycache, logs, reporter)
+    return ascend(session, provenance, gpus, reporter, immutable=built.immutable)
+
+
+def ascend(
+    session: Session, provenance: Provenance, gpus: int, reporter: Reporter, *, immutable: bool
+) -> Outcome:
+    """The climb itself, by whatever answers for the probes: an engine, or what is recorded of one.
+
+    ``immutable`` says that no run can change the environment.
+    """
+    subject = session.plan
     cuda = subject.accelerator.kind == "cuda"
     reporter.stage("identity")
     identity = _identity(session, "identity", gpus=cuda and gpus > 0)
     # Every container begins anew from a read-only image: there is nothing to compare.
-    before = None if built.immutable else _state(session, "state-before")
+    before = None if immutable else _state(session, "state-before")
     rungs: dict[str, Rung] = {}
     reporter.stage("C0 static")
     static = run_imports.run_static(session)

@@ -65,6 +65,7 @@ def test_repositories_inside(tmp_path: Path) -> None:
 def test_what_envspec_writes(tmp_path: Path) -> None:
     """Whether git tracks it or not; the same names elsewhere are nobody's outputs."""
     own = ["spec.env", "spec.lock", ".spec.lock.x1", "report.json", "report.logs/build.log"]
+    own += ["attestation.json", "attestation.json.sig"]
     own += ["wheels/packages/x.whl", "generated/demo/Dockerfile", "generated/.demo.envspec-x/y"]
     others = ["a/spec.lock", "generated/other/x", "spec.lock2", "wheels2/x"]
     write(tmp_path, dict.fromkeys(own + others, ""))

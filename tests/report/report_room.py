@@ -163,7 +163,7 @@ def make(
     roots = () if immutable else ((plan.PREFIX, "/cache/env"), (plan.SOURCE, "/cache/src"))
     built = Built("ref", "sha256:" + "9" * 64, False, "", roots, 1.5, None, immutable)
     engine: Any = Answering(answers)
-    origin = provenance(loaded, made, built)
+    origin = provenance(loaded, made, built.digest if immutable else "")
     outcome = climb(made.plan, engine, built, (), origin, gpus, folder / "pycache", logs, Silence())
     info = EngineInfo("docker" if immutable else "local", "1", "bwrap", ("no image",))
     told = (subject(loaded, made), verifier(gpus), made.plan, info, "asked for")

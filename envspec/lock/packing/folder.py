@@ -47,7 +47,8 @@ def written_beside(spec: Path, project: str) -> tuple[Path, ...]:
     folder = spec.parent
     names = (
         *(spec.name, "spec.lock", ".spec.lock.*", "report.json", ".report.json.*"),
-        *("report.logs", "wheels", f"generated/{project}", f"generated/.{project}.envspec-*"),
+        *("attestation.json*", ".attestation.json.*", "report.logs", "wheels"),
+        *(f"generated/{project}", f"generated/.{project}.envspec-*"),
     )
     return tuple(folder / name for name in names)
 
