@@ -16,9 +16,9 @@ _NEEDLE = "needle"
 _TALK = re.compile(
     r"(?:^|[\s(\"'*_-])(?:i|you|we|they|he|she|if|when|whenever|see|seen|getting|got|gets|such as|"
     r"like|fix|fixes|fixed|about|means|avoid|avoids|error message|because of|prints?|instead of|"
-    r"should|would|could|may|might|handle[sd]?|catch|test|todo|note|hint|mentions?|expects?|"
+    r"should|would|could|may|might|handle[sd]?|catch|todo|note|hint|mentions?|expects?|"
     r"documents?|explains?|says?|said|reports?|known|search|grep|echo)(?:[\s:,*_]|$)"
-    r"|(?:^|\W)(?:raise|assert|print|return|def|except|logger|logging|match|contains)\W",
+    r"|(?:^|\W)(?:raise|assert|print|def|except|logger|logging|match|contains)\W",
     re.IGNORECASE,
 )
 _REPORTED = re.compile(r"because of the following error")

@@ -47,15 +47,13 @@ class Sign(NamedTuple):
 
 
 class SystemLibrary(NamedTuple):
-    """A shared library or a program, by its name, and the package of Debian and Ubuntu that has it.
+    """A shared library or a program, by its name, and the package of Debian 12 that has it.
 
-    ``package`` is what most releases call it; ``renamed`` is what those call it that moved to
-    64-bit times (Debian 13, Ubuntu 24.04 and later), None where the name stayed.
+    Releases that moved to 64-bit times (Debian 13, Ubuntu 24.04) call some of them otherwise.
     """
 
     name: str
     package: str
-    renamed: str | None
     source: str
     as_of: str
 
