@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from envspec.facts import compiled
+from envspec.facts import failure_rows as failures
 from envspec.facts import rows as kinds
 from envspec.facts.nixpkgs import NixpkgsPin
 from envspec.facts.reader import Table, read_table
@@ -62,6 +63,9 @@ _SCHEMAS = {
         _Schema("extension_wheels.toml", kinds.ExtensionWheel, keys=5),
         _Schema("namesakes.toml", kinds.Namesake),
         _Schema("imports.toml", kinds.ImportName),
+        _Schema("signs.toml", failures.Sign),
+        _Schema("system_libraries.toml", failures.SystemLibrary),
+        _Schema("removed_names.toml", failures.RemovedName),
         _Schema("nixpkgs.json", NixpkgsPin, keys=2),
     )
 }
