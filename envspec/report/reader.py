@@ -22,7 +22,9 @@ from envspec.suggest import closest
 
 MALFORMED, UNKNOWN_SCHEMA, CONTRADICTORY, UNREADABLE = "E0830", "E0831", "E0832", "E0833"
 _HINT = "run `envspec verify` again; a report is not meant to be edited"
+_HALF = re.compile("[\ud800-\udfff]")
 _DIGITS = 40
+_LONG = re.compile(r"[0-9]{41}")
 _SHOWN = 3
 
 
@@ -112,7 +114,8 @@ class Reader:
                 text,
                 object_pairs_hook=self._once,
                 parse_constant=self._constant,
-                parse_int=self._whole,
+                # A call for each number is slow, and hardly any text has a run of digits so long.
+                parse_int=self._whole if _LONG.search(text) else None,
             )
         except json.JSONDecodeError as error:
             self._wrong("$", f"no JSON at line {error.lineno}, column {error.colno}")
@@ -186,7 +189,7 @@ class Reader:
     def _plain(self, value: str, path: str) -> None:
         if len(value) > shapes.LONGEST:
             self._wrong(path, f"a text of {len(value):,} characters, at most {shapes.LONGEST:,}")
-        if any("\ud800" <= char <= "\udfff" for char in value):
+        if _HALF.search(value):
             self._wrong(path, "a text with half a character (a lone surrogate)")
 
     def _number(self, value: Any, shape: Number, path: str) -> None:
@@ -227,6 +230,9 @@ class Reader:
         """An object or nothing, bounded in depth, length and number."""
         if value is not None and not isinstance(value, dict):
             self._wrong(path, f"{_kind(value)}, expected an object")
+        if _bounded(value):
+            return
+        # Something is wrong in it: look again, and know the place.
         waiting: list[tuple[Any, str, int]] = [(value, path, 0)]
         while waiting:
             item, where, depth = waiting.pop()
@@ -254,6 +260,30 @@ class Reader:
             source=self._source,
             hint=self._hint,
         )
+
+
+def _bounded(value: Any) -> bool:
+    """Whether a value without a fixed shape keeps to the bounds, as fast as that can be told."""
+    level, longest, most = [value], shapes.LONGEST, shapes.MOST
+    for _ in range(shapes.DEEPEST + 1):
+        inner: list[Any] = []
+        for item in level:
+            kind = type(item)  # of what JSON gives, and so never of a subclass
+            if kind is str:
+                if len(item) > longest or _HALF.search(item):
+                    return False
+            elif kind is list or kind is dict:
+                if len(item) > most:
+                    return False
+                inner.extend(item)
+                if kind is dict:
+                    inner.extend(item.values())
+            elif kind is float and not math.isfinite(item):
+                return False
+        if not inner:
+            return True
+        level = inner
+    return False
 
 
 def _kind(value: Any) -> str:

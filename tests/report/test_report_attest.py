@@ -7,8 +7,10 @@ import hashlib
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -151,3 +153,20 @@ def test_the_example_of_the_docs_signs_it(good: Made, tmp_path: Path) -> None:
     verify = next(line for line in block.splitlines() if "-Y verify" in line)
     (tmp_path / "attestation.json").write_text(attested(good).replace("PASSED", "FAILED"))
     assert shell(verify).returncode != 0
+
+
+def test_every_command_of_the_page_runs(good: Made, tmp_path: Path) -> None:
+    """docs/reports.md, in a folder as it says to commit it."""
+    home = tmp_path / "home"
+    shutil.copytree(good.spec.parent, home)
+    shutil.copytree(good.outputs, home / "generated" / "c-step")
+    text = (ROOT / "docs" / "reports.md").read_text()
+    blocks = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
+    commands = [line for b in blocks for line in b.splitlines() if line.startswith("envspec ")]
+    assert {c.split()[1] for c in commands} == {"report", "attest", "audit"}
+    for line in commands:
+        argv = [sys.executable, "-m", "envspec", *shlex.split(line)[1:]]
+        done = subprocess.run(argv, cwd=home, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, (line, done.stdout, done.stderr)
+    (shown,) = re.findall(r"```\n(lock .*?)```", text, re.DOTALL)
+    assert done.stdout == shown

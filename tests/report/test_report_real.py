@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -32,3 +33,26 @@ def test_it_is_read_and_valid(real: Path) -> None:
     report = reader.read(real)
     assert report["verdict"] == "pass"
     Draft202012Validator(schema.json_schema()).validate(json.loads(real.read_text()))
+
+
+def test_it_is_attested_and_audited(real: Path, tmp_path: Path) -> None:
+    """The whole way over the command line, and one flipped byte of a log."""
+    home = tmp_path / "home"
+    shutil.copytree(ROOT / "examples" / "c-step", home)
+    shutil.copytree(ROOT / "generated" / "c-step", home / "generated" / "c-step")
+    shutil.copy(real, home / "report.json")
+    shutil.copytree(real.with_suffix(".logs"), home / "report.logs")
+    assert run(home, "attest", "-o", "attestation.json") == 0
+    assert run(home, "audit") == 0
+    log = home / "report.logs" / "c1-smoke.json"
+    log.write_text(log.read_text().replace("1884", "1885", 1))
+    assert run(home, "audit") == 1
+
+
+def run(home: Path, *argv: str) -> int:
+    command = [sys.executable, "-m", "envspec", *argv]
+    done = subprocess.run(
+        command, cwd=home, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert "Traceback" not in done.stderr
+    return done.returncode
