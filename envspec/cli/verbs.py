@@ -18,6 +18,7 @@ _VERBS = {
     "claims": "Print the claims of a spec, or those that a report allows.",
     "compile": "Turn a spec into a Dockerfile, a Nix flake and lock artefacts.",
     "convert": "Print a spec in its other form: text as JSON, JSON as text.",
+    "diagnose": "Say why a verification failed, and which change of the spec mends it.",
     "diff": "Say what turns one lock into another, and what that means.",
     "doctor": "Look at this machine and, for a spec, at pins that no longer resolve.",
     "facts": "List what EnvSpec knows of drivers, CUDA, torch and packages, with sources.",

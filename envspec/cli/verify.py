@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 
@@ -92,5 +93,7 @@ def command(
 
         print_report(found, sys.stdout, colour=common.colour(sys.stdout))
         click.echo(f"report: {report}   evidence: {logs}")
+        if found["verdict"] == "fail":
+            click.echo(f"why, and what would mend it: envspec diagnose {shlex.quote(str(report))}")
     codes = {"pass": common.GOOD, "blocked": common.BLOCKED}
     sys.exit(codes.get(found["verdict"], common.FINDINGS))

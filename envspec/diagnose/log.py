@@ -1,8 +1,8 @@
 """Text of a log → lines, each without what tools put in front of it. Pure, bounded, linear.
 
-A log is hostile: it may be endless, one endless line, or steer a terminal. At most `MOST_BYTES` are
-looked at, and of each line the first `WIDEST` characters; what is shown of it goes through
-`envspec.render.visible`.
+A log is hostile: it may be endless, one endless line, or steer a terminal. At most `MOST_BYTES` and
+`MOST_LINES` are looked at, its beginning and its end, and of a line its first `WIDEST` characters.
+What is shown of it goes through `envspec.render.visible`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 from typing import NamedTuple
 
 MOST_BYTES = 1 << 20
+MOST_LINES = 40_000
 WIDEST = 1000
 _HEAD = 256 << 10  # of a log that is too long, so much of its beginning; the rest is its end
 
@@ -99,20 +100,23 @@ def read(name: str, data: bytes, innermost: str = "") -> Log:
         at = rest.find(b"\n")
         rest = rest[at + 1 :] if at >= 0 else rest
         skipped = data.count(b"\n", len(head), len(data) - len(rest))
-    lines = _lines(head, 1)
+    parts = _parts(head, 1)
     if rest:
-        lines += _lines(rest, 1 + head.count(b"\n") + skipped)
-    return Log(name, tuple(lines), skipped, innermost)
+        parts += _parts(rest, 1 + head.count(b"\n") + skipped)
+    if len(parts) > MOST_LINES:
+        skipped += len(parts) - MOST_LINES
+        parts = parts[: MOST_LINES // 4] + parts[-(MOST_LINES - MOST_LINES // 4) :]
+    return Log(name, tuple(line(number, part) for number, part in parts), skipped, innermost)
 
 
-def _lines(data: bytes, first: int) -> list[Line]:
+def _parts(data: bytes, first: int) -> list[tuple[int, str]]:
     text = data.decode("utf-8", "replace")
     found = []
     for number, whole in enumerate(text.split("\n"), first):
         # A bar of progress is written over itself: each state of it is a line to look at.
         for part in whole.split("\r")[-4:] if "\r" in whole else (whole,):
             if part and not part.isspace():
-                found.append(line(number, part))
+                found.append((number, part))
     return found
 
 

@@ -51,3 +51,16 @@ def test_each_shape(shape: Shape) -> None:
 def test_never_a_confident_wrong_one(name: str) -> None:
     found = diagnosed(NONE[name]).found
     assert found is None, (found.sign.name, found.because)
+
+
+HELD_OUT = shapes("held_out")
+
+
+def test_shapes_that_no_sign_was_written_for() -> None:
+    """docs/diagnose.md says how many of these were told right before anything was tuned."""
+    assert len(HELD_OUT) >= 40
+    told = [(s.category, category(s.text)) for s in HELD_OUT]
+    right = sum(wanted == got for wanted, got in told)
+    print(f"{right} of {len(told)} held-out shapes told right: {right / len(told):.1%}")
+    assert right / len(told) >= 0.85
+    assert [(wanted, got) for wanted, got in told if got not in {wanted, ""}] == []
