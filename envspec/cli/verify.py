@@ -33,6 +33,11 @@ from envspec.cli import common
     help="Where the report goes; the evidence goes into a folder beside it.",
 )
 @click.option(
+    "--html",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the report as one HTML file too, as `envspec report --format html` does.",
+)
+@click.option(
     "--rebuild",
     is_flag=True,
     help="Build twice more from nothing and compare: the same bytes, or which files differ.",
@@ -46,6 +51,7 @@ def command(
     engine: str,
     base_from: str | None,
     report: Path,
+    html: Path | None,
     rebuild: bool,
     frozen: bool,
     resolver: str | None,
@@ -86,6 +92,11 @@ def command(
         found = verifying.verify(loaded, made, machine, logs, reporter, rebuild=rebuild)
         with placed(loaded.source, loaded.home):
             write_file(report, dumps(found))
+            if html is not None:
+                from envspec.report import evidence
+                from envspec.report.forms import drawn
+
+                write_file(html, drawn("html", found, evidence.logs(found, logs)))
     if form == common.JSON:
         click.echo(dumps(found), nl=False)
     else:

@@ -23,7 +23,7 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("real") / "report.json"
     spec = ROOT / "examples" / "c-step" / "spec.env"
     argv = [sys.executable, "-m", "envspec", "verify", str(spec), "--engine", "local", "--frozen"]
-    argv += ["--quiet", "--report", str(path)]
+    argv += ["--quiet", "--report", str(path), "--html", str(path.with_name("page.html"))]
     done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=600)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     return path
@@ -33,6 +33,13 @@ def test_it_is_read_and_valid(real: Path) -> None:
     report = reader.read(real)
     assert report["verdict"] == "pass"
     Draft202012Validator(schema.json_schema()).validate(json.loads(real.read_text()))
+
+
+def test_the_page_is_the_one_of_the_verb(real: Path, tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    assert run(tmp_path, "report", str(real), "--format", "html", "-o", str(page)) == 0
+    assert real.with_name("page.html").read_bytes() == page.read_bytes()
+    assert "squared distance" in page.read_text()
 
 
 def test_it_is_attested_and_audited(real: Path, tmp_path: Path) -> None:
