@@ -26,6 +26,7 @@ _VERBS = {
     "export": "Write a lock as pylock.toml, requirements or a CycloneDX SBOM.",
     "fetch": "Put every locked file into a folder, for a build without network.",
     "fmt": "Write specs in the one layout, comments and order kept.",
+    "inspect": "Say whether compiled libraries fit each other, a GPU and a C library.",
     "lock": "Resolve the spec and write its lock.",
     "lsp": "Serve editors over the Language Server Protocol.",
     "report": "Draw a report in another form: HTML, JUnit, SARIF, Markdown.",

@@ -71,3 +71,13 @@ class RemovedName(NamedTuple):
     note: str | None
     source: str
     as_of: str
+
+
+class SymbolSign(NamedTuple):
+    """A part of the mangled name of a missing symbol, and what it tells of the library that
+    lacks it: ``meaning`` is a sentence about "it"."""
+
+    text: str
+    meaning: str
+    source: str
+    as_of: str

@@ -6,7 +6,7 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from envspec.facts.failure_rows import RemovedName, Sign, SystemLibrary
+from envspec.facts.failure_rows import RemovedName, Sign, SymbolSign, SystemLibrary
 from envspec.facts.tables import rows
 
 
@@ -57,3 +57,8 @@ def removed_name(name: str) -> RemovedName | None:
             return _removed()[name]
         name = name.rpartition(".")[0]
     return None
+
+
+def symbol_meaning(name: str) -> str:
+    """What a missing symbol of torch tells, ``""`` where no row knows it."""
+    return next((row.meaning for row in rows(SymbolSign) if row.text in name), "")

@@ -66,6 +66,7 @@ _SCHEMAS = {
         _Schema("signs.toml", failures.Sign),
         _Schema("system_libraries.toml", failures.SystemLibrary),
         _Schema("removed_names.toml", failures.RemovedName),
+        _Schema("symbol_signs.toml", failures.SymbolSign),
         _Schema("nixpkgs.json", NixpkgsPin, keys=2),
     )
 }
