@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from envspec.cli import common
+from envspec.cli.deaf import deaf
 
 
 @click.command("verify")
@@ -97,6 +98,8 @@ def command(
                 from envspec.report.forms import drawn
 
                 write_file(html, drawn("html", found, evidence.logs(found, logs)))
+    # The report is written: what is left is to say it, and a signal would tear it in two.
+    deaf()
     if form == common.JSON:
         click.echo(dumps(found), nl=False)
     else:
