@@ -11,6 +11,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from envspec.cli.diagnose import command
+from envspec.diagnose.changes import Change
+from envspec.diagnose.mends import Mend
+from envspec.pipeline import diagnose
 from envspec.pipeline.check import of_text
 from envspec.source import SourceFile
 
@@ -199,11 +202,22 @@ def test_control_characters_are_never_shown(tmp_path: Path) -> None:
     log = tmp_path / "a.log"
     log.write_bytes(
         b"ModuleNotFoundError: No module named 'ein\x1b]0;x\x07ops'\n"
-        b"ImportError: \x1b[31mNo module named 'x\x00y'\nKilled\n"
+        b"ImportError: \x1b[31mNo module named 'x\x00y'\n"
+        b"RuntimeError: CUDA out of memory. \x07\x08\x9b tried to allocate 2 GiB\n"
     )
     result = run("--log", log)
+    assert "out of memory" in result.output
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f]", result.output)
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f]", run("--log", log, "--format", "json").output)
+
+
+def test_an_edit_that_would_break_the_spec_is_not_offered(spec: Path) -> None:
+    read = diagnose.read_spec(spec)
+    good = diagnose.tried(Mend("x", Change("resources", "shm", "8GiB"), certain=True), read)
+    assert good.mend.certain
+    assert "+  shm 8GiB" in good.difference
+    bad = diagnose.tried(Mend("x", Change("resources", "shm", "lots"), certain=True), read)
+    assert (bad.mend.certain, bad.after, bad.difference) == (False, None, "")
 
 
 BAD = {
