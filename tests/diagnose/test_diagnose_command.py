@@ -178,6 +178,22 @@ def test_rungs_that_are_no_entries(tmp_path: Path) -> None:
     ]
 
 
+def test_a_change_is_shown_once(tmp_path: Path, spec: Path) -> None:
+    gone = "ModuleNotFoundError: No module named 'yaml'"
+    path = report(
+        tmp_path,
+        {
+            "c0_static": rung(details={"missing_names": ["yaml"]}),
+            "c1": rung(details={"entries": [entry()]}),
+        },
+        {"c1-smoke": entry(missing_module="yaml", stderr=raised(gone))},
+    )
+    shown = run(path, "--spec", spec).output
+    assert shown.count("+  pyyaml") == 1
+    assert "mend: declare `pyyaml`, as above" in shown
+    assert f"  c1-smoke, stderr:3\n  | {gone}\n" in shown
+
+
 def test_nothing_failed_and_nothing_known(tmp_path: Path) -> None:
     good = run(report(tmp_path, {"c1": rung("pass")}))
     assert (good.exit_code, good.output) == (0, "nothing failed\n")
