@@ -16,7 +16,7 @@ _TAIL = 64 << 10
 def of_entry(observed: Mapping[str, Any], own: Collection[str], name: str = "stderr") -> Outcome:
     """What ended an entry. ``observed`` is as in probes/README.md, ``own`` are the top-level
     packages of the repository; ``name`` is what its errors are called where they are shown."""
-    stated = _stated(observed, own)
+    stated = _stated(observed, own, name)
     if stated is not None:
         return Outcome(stated)
     text = said(observed)
@@ -52,7 +52,7 @@ def missing(module: str, own: Collection[str]) -> Diagnosis:
     return state(sign("import-missing"), {"module": module})
 
 
-def _stated(observed: Mapping[str, Any], own: Collection[str]) -> Diagnosis | None:
+def _stated(observed: Mapping[str, Any], own: Collection[str], name: str) -> Diagnosis | None:
     """What the probe states by itself, before anything that the program wrote."""
     if observed.get("timed_out"):
         seconds = observed.get("seconds")
@@ -68,15 +68,15 @@ def _stated(observed: Mapping[str, Any], own: Collection[str]) -> Diagnosis | No
     module = observed.get("missing_module")
     if module and not observed.get("signal"):
         told = missing(str(module), own)
-        return told._replace(evidence=_line_of(observed, str(module)))
+        return told._replace(evidence=_line_of(observed, str(module), name))
     return None
 
 
-def _line_of(observed: Mapping[str, Any], word: str) -> Evidence | None:
+def _line_of(observed: Mapping[str, Any], word: str, name: str) -> Evidence | None:
     lines = said(observed).split("\n")
     for number in range(len(lines), 0, -1):
         if "No module named" in lines[number - 1] and word in lines[number - 1]:
-            return Evidence("stderr", number, lines[number - 1].strip()[: log.WIDEST])
+            return Evidence(name, number, lines[number - 1].strip()[: log.WIDEST])
     return None
 
 

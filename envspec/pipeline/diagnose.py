@@ -103,11 +103,11 @@ def _mends(failure: Failure, read: Read | None) -> tuple[Told, ...]:
     proposed = propose(found, failure.entry, read.spec if read else None)
     if read is None:
         return tuple(Told(m) for m in proposed)
-    told = [_tried(m, read) for m in proposed]
+    told = [tried(m, read) for m in proposed]
     return tuple(told + _by_rules(found, read))
 
 
-def _tried(mend: Mend, read: Read) -> Told:
+def tried(mend: Mend, read: Read) -> Told:
     """A mend with the text after it; not certain where the spec would not be sound with it."""
     if mend.change is None:
         return Told(mend)

@@ -21,7 +21,8 @@ def document(cases: Sequence[Case]) -> dict[str, Any]:
 
 def text(cases: Sequence[Case]) -> str:
     """The diagnoses one after the other, each ending with an empty line."""
-    return "".join(_drawn(case) + "\n" for case in cases)
+    shown: set[tuple[str, str]] = set()
+    return "".join(_drawn(case, shown) + "\n" for case in cases)
 
 
 def _data(case: Case) -> dict[str, Any]:
@@ -59,7 +60,7 @@ def _mend(told: Told, *, tried: bool) -> dict[str, Any]:
     }
 
 
-def _drawn(case: Case) -> str:
+def _drawn(case: Case, shown: set[tuple[str, str]]) -> str:
     outcome = case.failure.outcome
     where = " ".join(filter(None, (case.failure.rung, case.failure.seen)))
     lines = [visible(where)] if where else []
@@ -73,12 +74,21 @@ def _drawn(case: Case) -> str:
     lines += _line(outcome.found)
     lines.append(f"  cause: {outcome.found.cause}")
     for told in case.mends:
-        lines.append(f"  mend: {visible(told.mend.text)}")
-        if told.difference:
-            lines += [f"    {visible(x)}" for x in told.difference.splitlines()]
-        elif told.mend.change is not None and not case.tried:
-            lines += [f"    {visible(x)}" for x in told.mend.change.lines]
+        key = (told.mend.text, told.difference)
+        again = key in shown
+        shown.add(key)
+        lines.append(f"  mend: {visible(told.mend.text)}" + (", as above" if again else ""))
+        lines += () if again else _change(told, tried=case.tried)
     return "\n".join(lines) + "\n"
+
+
+def _change(told: Told, *, tried: bool) -> list[str]:
+    """The change as a diff of the spec, or as a spec would have it where there is none."""
+    if told.difference:
+        return [f"    {visible(line)}" for line in told.difference.splitlines()]
+    if told.mend.change is not None and not tried:
+        return [f"    {visible(line)}" for line in told.mend.change.lines]
+    return []
 
 
 def _head(found: Diagnosis) -> str:

@@ -11,6 +11,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from envspec.cli.diagnose import command
+from envspec.diagnose.changes import Change
+from envspec.diagnose.mends import Mend
+from envspec.pipeline import diagnose
 from envspec.pipeline.check import of_text
 from envspec.source import SourceFile
 
@@ -175,6 +178,22 @@ def test_rungs_that_are_no_entries(tmp_path: Path) -> None:
     ]
 
 
+def test_a_change_is_shown_once(tmp_path: Path, spec: Path) -> None:
+    gone = "ModuleNotFoundError: No module named 'yaml'"
+    path = report(
+        tmp_path,
+        {
+            "c0_static": rung(details={"missing_names": ["yaml"]}),
+            "c1": rung(details={"entries": [entry()]}),
+        },
+        {"c1-smoke": entry(missing_module="yaml", stderr=raised(gone))},
+    )
+    shown = run(path, "--spec", spec).output
+    assert shown.count("+  pyyaml") == 1
+    assert "mend: declare `pyyaml`, as above" in shown
+    assert f"  c1-smoke, stderr:3\n  | {gone}\n" in shown
+
+
 def test_nothing_failed_and_nothing_known(tmp_path: Path) -> None:
     good = run(report(tmp_path, {"c1": rung("pass")}))
     assert (good.exit_code, good.output) == (0, "nothing failed\n")
@@ -199,11 +218,22 @@ def test_control_characters_are_never_shown(tmp_path: Path) -> None:
     log = tmp_path / "a.log"
     log.write_bytes(
         b"ModuleNotFoundError: No module named 'ein\x1b]0;x\x07ops'\n"
-        b"ImportError: \x1b[31mNo module named 'x\x00y'\nKilled\n"
+        b"ImportError: \x1b[31mNo module named 'x\x00y'\n"
+        b"RuntimeError: CUDA out of memory. \x07\x08\x9b tried to allocate 2 GiB\n"
     )
     result = run("--log", log)
+    assert "out of memory" in result.output
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f]", result.output)
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f]", run("--log", log, "--format", "json").output)
+
+
+def test_an_edit_that_would_break_the_spec_is_not_offered(spec: Path) -> None:
+    read = diagnose.read_spec(spec)
+    good = diagnose.tried(Mend("x", Change("resources", "shm", "8GiB"), certain=True), read)
+    assert good.mend.certain
+    assert "+  shm 8GiB" in good.difference
+    bad = diagnose.tried(Mend("x", Change("resources", "shm", "lots"), certain=True), read)
+    assert (bad.mend.certain, bad.after, bad.difference) == (False, None, "")
 
 
 BAD = {

@@ -126,6 +126,9 @@ def test_what_ended_the_program_beats_what_it_survived() -> None:
     assert category(caught + "trying without it\n" + ended) == "memory"
     assert category(caught) == "undeclared"
     assert category(caught + "Successfully installed it\n") == ""
+    optional = raised("ModuleNotFoundError: No module named 'einops'")
+    full = raised("OSError: [Errno 28] No space left on device")
+    assert category(optional + "trying without it\n" + full) == "harness"
 
 
 def test_removed_names_are_found_through_their_parents() -> None:
