@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 from functools import lru_cache
 from pathlib import Path
@@ -45,6 +46,12 @@ def engine_answers() -> bool:
     except subprocess.TimeoutExpired:
         return False
     return True
+
+
+def pytest_configure() -> None:
+    """A shell's background job begins with Ctrl-C ignored, and everything it starts would too."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
